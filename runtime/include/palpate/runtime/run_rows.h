@@ -1,15 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <limits>
-#include <string_view>
 
 #include "palpate/core/math.h"
+#include "palpate/world/step_report.h"
 
 namespace palpate {
-
-inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 /// One fast tick as it is recorded. Plain data, filled in the fast thread, handed on through a ring.
 struct TickRow {
@@ -29,23 +25,10 @@ struct TickRow {
   std::uint32_t buttons = 0;
 };
 
-/// The parts of a slow step, in order.
-enum class Stage : std::uint8_t { kFree, kDetect, kCompliance, kSolve, kCorrect, kModel };
-inline constexpr std::size_t kStageCount = 6;
-inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"free",  "detect",  "compliance",
-                                                                          "solve", "correct", "model"};
-
 /// One slow step as it is recorded.
-struct StepRow {
-  double time = 0.0;                           ///< start of the step since the start of the run [s]
-  double step_time = kNotMeasured;             ///< computing time, whole [s]
-  std::array<double, kStageCount> stage_time;  ///< computing time by stage [s]
-  double residual = 0.0;                       ///< of the contact solve [m]
-  double penetration = 0.0;                    ///< deepest, after the step [m]
-  std::int32_t iterations = 0;
-  std::int32_t contacts = 0;
-
-  StepRow() noexcept { stage_time.fill(kNotMeasured); }
+struct StepRow : StepReport {
+  double time = 0.0;                ///< start of the step since the start of the run [s]
+  double step_time = kNotMeasured;  ///< computing time, whole [s]
 };
 
 }  // namespace palpate

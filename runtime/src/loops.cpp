@@ -1,0 +1,102 @@
+#include "loops.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "palpate/core/clock.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+
+void stamp(std::byte* message, double time, std::uint64_t sequence) noexcept {
+  const MessageHeader header{time, sequence};
+  std::memcpy(message, &header, sizeof header);
+}
+
+const MessageHeader& header_of(const std::byte* message) noexcept {
+  return *std::launder(reinterpret_cast<const MessageHeader*>(message));
+}
+
+namespace {
+
+constexpr PassivitySettings kObserveOnly{.max_damping = 0.0, .max_rotational_damping = 0.0};
+
+SafetySettings limited_to(const DeviceInfo& device, SafetySettings settings) {
+  settings.max_force = std::min(settings.max_force, device.max_force);
+  settings.max_torque = std::min(settings.max_torque, device.max_torque);
+  return settings;
+}
+
+}  // namespace
+
+FastLoop::FastLoop(const RunSettings& settings, RunParts& parts)
+    : method_(*parts.method.fast),
+      device_(parts.device),
+      has_slow_half_(parts.method.slow != nullptr),
+      passivity_(settings.passivity.value_or(kObserveOnly)),
+      safety_(limited_to(parts.device.info(), settings.safety), settings.dt),
+      dt_(settings.dt) {}
+
+TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback) noexcept {
+  TickRow row;
+  row.time = time;
+  const DeviceState state = device_.read(time);
+  // Before the first model there is nothing to be stale; the method gives no force then.
+  const bool modelled = has_slow_half_ && header_of(model).sequence > 0;
+  row.model_age = modelled ? time - header_of(model).time : 0.0;
+
+  stamp(feedback, time, ++sequence_);
+  const TickResult result = method_.tick(state, model, feedback);
+  const Wrench calmed = passivity_.apply(result.wrench, state, dt_);
+  const SafeWrench sent = safety_.apply(calmed, row.model_age, passivity_.events_of_last_tick());
+  device_.write(sent);
+  passivity_.hold(sent.wrench());
+  last_ = sent.wrench();
+
+  row.device = state.pose;
+  row.device_velocity = state.velocity;
+  row.buttons = state.buttons;
+  row.tool = result.tool;
+  row.wanted = result.wrench;
+  row.sent = sent.wrench();
+  row.residual = result.residual;
+  row.iterations = result.iterations;
+  row.contacts = result.contacts;
+  row.energy = energy();
+  row.events = safety_.events_of_last_tick();
+  return row;
+}
+
+void FastLoop::fade_out(double time) noexcept {
+  device_.read(time);
+  device_.write(safety_.apply(last_, std::numeric_limits<double>::infinity()));
+}
+
+StepRow SlowLoop::step(double time, const std::byte* feedback, std::byte* model) {
+  StepRow row;
+  row.time = time;
+  const std::int64_t start = monotonic_ns();
+  stamp(model, time, ++sequence_);
+  method_.step(feedback, model, row);
+  row.step_time = 1e-9 * static_cast<double>(monotonic_ns() - start);
+  return row;
+}
+
+void forget_times(StepRow& row) noexcept {
+  row.step_time = kNotMeasured;
+  row.stage_time.fill(kNotMeasured);
+}
+
+void validate(const RunSettings& s) {
+  if (!(s.dt >= 1e-5 && s.dt <= 0.1)) fail_input("dt = {} s; allowed: 1e-5 to 0.1", s.dt);
+  if (!(s.slow_period >= s.dt && s.slow_period <= 10.0)) {
+    fail_input("slow_period = {} s; allowed: dt ({}) to 10", s.slow_period, s.dt);
+  }
+  if (!(s.latency >= 0.0 && s.latency <= 10.0)) fail_input("latency = {} s; allowed: 0 to 10", s.latency);
+  if (!(s.seconds > 0.0 && s.seconds <= 1e6)) fail_input("seconds = {}; allowed: above 0, up to 1e6", s.seconds);
+  validate(s.safety);
+  if (s.passivity) validate(*s.passivity);
+}
+
+}  // namespace palpate

@@ -1,0 +1,222 @@
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "loops.h"
+#include "palpate/core/clock.h"
+#include "palpate/core/error.h"
+#include "palpate/runtime/row_ring.h"
+
+namespace palpate {
+namespace {
+
+/// Enough for two seconds of ticks at 4 kHz while the disk sleeps.
+constexpr std::size_t kTickRows = 8192;
+constexpr std::size_t kStepRows = 1024;
+
+/// Points in time at start + i · period.
+class Grid {
+ public:
+  Grid(std::int64_t start_ns, double period) noexcept : start_(start_ns), period_(period * 1e9) {}
+  std::int64_t deadline(std::int64_t i) const noexcept {
+    return start_ + static_cast<std::int64_t>(static_cast<double>(i) * period_);
+  }
+  /// The first i after `i` whose deadline is not yet past; the ones between are missed.
+  std::int64_t next(std::int64_t i, std::int64_t now_ns) const noexcept {
+    if (now_ns <= deadline(i + 1)) return i + 1;
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(now_ns - start_) / period_));
+  }
+
+ private:
+  std::int64_t start_;
+  double period_;
+};
+
+std::optional<std::string> want_priority(std::thread& thread, int priority) {
+  if (priority <= 0) return std::nullopt;
+  const sched_param parameter{priority};
+  const int error = pthread_setschedparam(thread.native_handle(), SCHED_FIFO, &parameter);
+  if (error == 0) return std::nullopt;
+  return fmt::format("no real-time priority for the fast loop ({}): ticks may come late; see docs/realtime.md",
+                     std::strerror(error));
+}
+
+std::optional<std::string> want_core(std::thread& thread, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  const int error = pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
+  if (error == 0) return std::nullopt;
+  return fmt::format("the fast loop is not pinned to core {} ({})", core, std::strerror(error));
+}
+
+std::optional<std::string> want_locked_memory() {
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) == 0) return std::nullopt;
+  return fmt::format("memory is not locked ({}): a tick may meet a page fault; see docs/realtime.md",
+                     std::strerror(errno));
+}
+
+class RealtimeRun {
+ public:
+  RealtimeRun(const RunSettings& settings, RunParts& parts, const RunControl& control)
+      : settings_(settings),
+        parts_(parts),
+        control_(control),
+        fast_(settings, parts),
+        model_(parts.method.model.size, parts.method.model.alignment),
+        feedback_(parts.method.feedback.size, parts.method.feedback.alignment) {}
+
+  RunSummary run(const RealtimeSettings& realtime) {
+    const bool locked = realtime.lock_memory && !note(want_locked_memory());
+    const std::int64_t start = monotonic_ns() + 20'000'000;  // time for the threads to be there
+    if (parts_.method.slow) slow_thread_ = std::thread([this, start] { run_slow(start); });
+    fast_thread_ = std::thread([this, start] { run_fast(start); });
+    note(want_priority(fast_thread_, realtime.priority));
+    const unsigned cores = std::thread::hardware_concurrency();
+    if (realtime.pin && cores > 1) note(want_core(fast_thread_, static_cast<int>(cores) - 1));
+    feed_sink();
+    fast_thread_.join();
+    if (slow_thread_.joinable()) slow_thread_.join();
+    drain();
+    if (locked) munlockall();
+    if (failure_) std::rethrow_exception(failure_);
+    if (sink_failure_) std::rethrow_exception(sink_failure_);
+    summary_.lost_rows += lost_steps_;
+    summary_.safety = fast_.safety_counters();
+    summary_.energy = fast_.energy();
+    summary_.seconds = static_cast<double>(end_ns_ - start) * 1e-9;
+    return std::move(summary_);
+  }
+
+ private:
+  bool note(std::optional<std::string> text) {
+    if (text) summary_.notes.push_back(std::move(*text));
+    return text.has_value();
+  }
+
+  bool stop_wanted() const noexcept {
+    return failed_.load(std::memory_order_relaxed) ||
+           (control_.stop && control_.stop->load(std::memory_order_relaxed));
+  }
+
+  // Real-time from the first deadline on.
+  void run_fast(std::int64_t start) noexcept {
+    const Grid grid(start, settings_.dt);
+    const auto ticks = static_cast<std::int64_t>(std::ceil(settings_.seconds / settings_.dt - 1e-9));
+    std::int64_t i = 0;
+    while (i < ticks && !stop_wanted()) {
+      sleep_until_ns(grid.deadline(i));
+      const std::int64_t began = monotonic_ns();
+      model_.refresh();
+      TickRow row = fast_.tick(static_cast<double>(i) * settings_.dt, model_.read_slot(), feedback_.write_slot());
+      feedback_.publish();
+      const std::int64_t ended = monotonic_ns();
+      row.tick_time = 1e-9 * static_cast<double>(ended - began);
+      summary_.tick_delays.add(began - grid.deadline(i));
+      summary_.tick_times.add(ended - began);
+      ++summary_.ticks;
+      if (!tick_rows_.push(row)) ++summary_.lost_rows;
+      const std::int64_t next = grid.next(i, ended);
+      summary_.tick_misses += static_cast<std::uint64_t>(next - i - 1);
+      i = next;
+    }
+    summary_.stopped = i < ticks;
+    // The force leaves the hand as it came: not in one step.
+    const auto fade_ticks = static_cast<std::int64_t>(std::ceil(settings_.safety.fade_time / settings_.dt)) + 1;
+    for (const std::int64_t end = i + fade_ticks; i < end; ++i) {
+      sleep_until_ns(grid.deadline(i));
+      fast_.fade_out(static_cast<double>(i) * settings_.dt);
+    }
+    end_ns_ = grid.deadline(i - fade_ticks);
+    done_.store(true, std::memory_order_release);
+  }
+
+  void run_slow(std::int64_t start) noexcept {
+    try {
+      SlowLoop slow(parts_);
+      const Grid grid(start, settings_.slow_period);
+      std::int64_t i = 0;
+      while (!done_.load(std::memory_order_acquire)) {
+        sleep_until_ns(grid.deadline(i));
+        const std::int64_t began = monotonic_ns();
+        feedback_.refresh();
+        // The step's own time is when it begins: what it sees is the state of now, not of the grid point it missed.
+        const double time = 1e-9 * static_cast<double>(began - start);
+        const StepRow row = slow.step(time, feedback_.read_slot(), model_.write_slot());
+        model_.publish();
+        summary_.step_delays.add(began - grid.deadline(i));
+        summary_.step_times.add(static_cast<std::int64_t>(row.step_time * 1e9));
+        ++summary_.steps;
+        if (!step_rows_.push(row)) ++lost_steps_;
+        const std::int64_t next = grid.next(i, monotonic_ns());
+        summary_.step_misses += static_cast<std::uint64_t>(next - i - 1);
+        i = next;
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  void feed_sink() {
+    const std::int64_t start = monotonic_ns();
+    while (!done_.load(std::memory_order_acquire)) {
+      drain();
+      if (control_.progress) control_.progress(1e-9 * static_cast<double>(monotonic_ns() - start));
+      sleep_until_ns(monotonic_ns() + 10'000'000);
+    }
+  }
+
+  // A sink that throws (a full disk, say) ends the run; its error goes on once the threads have ended.
+  void drain() {
+    if (sink_failure_) return;
+    try {
+      TickRow tick;
+      while (tick_rows_.pop(tick)) {
+        if (parts_.sink) parts_.sink->add(tick);
+      }
+      StepRow step;
+      while (step_rows_.pop(step)) {
+        if (parts_.sink) parts_.sink->add(step);
+      }
+    } catch (...) {
+      sink_failure_ = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  const RunSettings& settings_;
+  RunParts& parts_;
+  const RunControl& control_;
+  FastLoop fast_;
+  LatestBytes model_;
+  LatestBytes feedback_;
+  RowRing<TickRow> tick_rows_{kTickRows};
+  RowRing<StepRow> step_rows_{kStepRows};
+  std::thread fast_thread_;
+  std::thread slow_thread_;
+  std::atomic<bool> done_{false};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;       // slow thread, read after it is joined
+  std::exception_ptr sink_failure_;  // calling thread
+  std::uint64_t lost_steps_ = 0;     // slow thread
+  std::int64_t end_ns_ = 0;
+  RunSummary summary_;  // tick_* belong to the fast thread, step_* to the slow one, the rest to the caller's
+};
+
+}  // namespace
+
+RunSummary run_realtime(const RunSettings& settings, const RealtimeSettings& realtime, RunParts parts,
+                        const RunControl& control) {
+  validate(settings);
+  return RealtimeRun(settings, parts, control).run(realtime);
+}
+
+}  // namespace palpate

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "palpate/haptics/device.h"
+#include "palpate/methods/method.h"
+#include "palpate/runtime/run.h"
+#include "palpate/world/world.h"
+
+namespace palpate {
+
+/// A body of a scene, before its surface is made.
+struct SceneBody {
+  std::string name;
+  std::string shape;                                ///< its kind, e.g. "box" or "mesh"
+  std::function<TriangleMesh()> make_surface;       ///< in the body's own frame; throws InputError
+  Pose pose;                                        ///< of the body in the world
+  double friction = 0.0;                            ///< Coulomb coefficient μ
+};
+
+/// A scene file, read and checked. Plain settings: worlds, devices and methods are made from it, any number of times.
+struct Scene {
+  std::string file;         ///< as given
+  std::string text;         ///< of the file, whole: recordings carry it
+  std::string name;         ///< the file's stem where the file gives none
+  std::string description;
+  std::string method = "reference";
+  RunSettings run;
+  ToolSettings tool;
+  std::vector<SceneBody> bodies;
+  std::string hand;                                        ///< kind of the device
+  std::function<std::unique_ptr<Device>()> make_device;    ///< a new one each time; throws InputError
+};
+
+/// Reads and checks a scene file. Errors are InputError and name file, line, JSON path, value and what is allowed.
+Scene load_scene(const std::string& file);
+/// The same from text; `file` is for messages and for the folder that mesh files are relative to.
+Scene parse_scene(std::string text, const std::string& file);
+
+/// The scene format as a JSON Schema, made from the same description that reads files; schema/scene.schema.json.
+std::string make_scene_schema();
+
+/// All bodies with their surfaces, in the world frame.
+World make_world(const Scene& scene);
+
+/// The named method on that world, starting where the device is.
+Method make_method(const Scene& scene, std::string_view name, const World& world, Device& device);
+
+/// Where real meshes are: the environment's PALPATE_DATA, or ../shared/data. Scene files call it "data:".
+std::string data_folder();
+
+/// Plain sentences about what is legal but probably not meant: a coupling stiffer than passive, and the like.
+std::vector<std::string> find_warnings(const Scene& scene, const Device& device);
+
+}  // namespace palpate
