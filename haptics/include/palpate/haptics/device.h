@@ -12,23 +12,23 @@ namespace palpate {
 /// What a device says at one instant. World frame, SI: x to the right, y up, z towards the user, metres, radians.
 /// Drivers turn their own frame and units into these.
 struct DeviceState {
-  double time = 0.0;             ///< of this sample, since the start of the run [s]
-  Pose pose;                     ///< of the handle
-  Twist velocity;                ///< of the handle; estimated by VelocityEstimator where the device gives none
-  std::uint32_t buttons = 0;     ///< bit i: button i is down
+  double time = 0.0;          ///< of this sample, since the start of the run [s]
+  Pose pose;                  ///< of the handle
+  Twist velocity;             ///< of the handle; estimated by VelocityEstimator where the device gives none
+  std::uint32_t buttons = 0;  ///< bit i: button i is down
 };
 
 /// What a device is and can do; fixed after it is opened.
 struct DeviceInfo {
   std::string name;
-  int input_dof = 3;                ///< 3: position, 6: position and orientation
-  int output_dof = 3;               ///< 3: force, 6: force and torque
+  int input_dof = 3;   ///< 3: position, 6: position and orientation
+  int output_dof = 3;  ///< 3: force, 6: force and torque
   Vec3 workspace_min = Vec3::Constant(-std::numeric_limits<double>::infinity());  ///< reachable box [m]
   Vec3 workspace_max = Vec3::Constant(std::numeric_limits<double>::infinity());
   double max_force = std::numeric_limits<double>::infinity();      ///< largest force it can give [N]
   double max_torque = std::numeric_limits<double>::infinity();     ///< [N·m]
   double max_stiffness = std::numeric_limits<double>::infinity();  ///< the maker's figure [N/m]
-  double damping = 0.0;             ///< physical damping felt at the handle [N·s/m]; what sampled-data passivity needs
+  double damping = 0.0;  ///< physical damping felt at the handle [N·s/m]; what sampled-data passivity needs
 };
 
 /// Something a person (or a model of one) holds. Opened by its constructor, which may throw.

@@ -1,0 +1,53 @@
+#include "palpate/haptics/coupling.h"
+
+#include <cmath>
+
+#include "checks.h"
+
+namespace palpate {
+
+void validate(const VirtualCouplingSettings& s) {
+  require_range("coupling.stiffness", s.stiffness, 0.0, 1e6, "N/m");
+  require_range("coupling.damping", s.damping, 0.0, 1e4, "N·s/m");
+  require_range("coupling.rotational_stiffness", s.rotational_stiffness, 0.0, 1e4, "N·m/rad");
+  require_range("coupling.rotational_damping", s.rotational_damping, 0.0, 1e3, "N·m·s/rad");
+}
+
+CouplingWrenches coupling_wrenches(const VirtualCouplingSettings& s, const CouplingEnd& device,
+                                   const CouplingEnd& tool) noexcept {
+  Wrench w;
+  w.force = s.stiffness * (tool.pose.position - device.pose.position) +
+            s.damping * (tool.velocity.linear - device.velocity.linear);
+  if (s.rotational_stiffness > 0.0) {
+    w.torque = s.rotational_stiffness * rotation_vector(tool.pose.rotation * device.pose.rotation.conjugate());
+  }
+  w.torque += s.rotational_damping * (tool.velocity.angular - device.velocity.angular);
+  return {w, {-w.force, -w.torque}};
+}
+
+double max_passive_stiffness(double b, double B, double T) noexcept {
+  const double spare = b - std::abs(B);
+  return spare > 0.0 ? 2.0 * spare / T : 0.0;
+}
+
+std::optional<std::string> find_coupling_warning(const VirtualCouplingSettings& s, const DeviceInfo& device,
+                                                 double dt) {
+  if (s.stiffness > device.max_stiffness) {
+    return fmt::format("coupling.stiffness is {} N/m, but {} shows at most {} N/m: lower it to that", s.stiffness,
+                       device.name, device.max_stiffness);
+  }
+  const double limit = max_passive_stiffness(device.damping, s.damping, dt);
+  if (s.stiffness <= limit) return std::nullopt;
+  if (limit == 0.0) {
+    return fmt::format(
+        "coupling.damping is {} N·s/m, not below the {} N·s/m of {} itself: no stiffness is passive on it without the "
+        "hand's help, so lower coupling.damping first",
+        s.damping, device.damping, device.name);
+  }
+  return fmt::format(
+      "coupling.stiffness is {} N/m, but only {:.0f} N/m stay passive on {} at {:.0f} Hz: it may vibrate when held "
+      "loosely; lower coupling.stiffness or raise the fast rate",
+      s.stiffness, limit, device.name, 1.0 / dt);
+}
+
+}  // namespace palpate
