@@ -16,9 +16,10 @@ struct Problem {
   double slack;  // rounding of normal·x at this size of coordinates
 
   double violation(std::size_t i, const Vec3& x) const noexcept { return planes[i].offset - planes[i].normal.dot(x); }
-  bool feasible(const Vec3& x) const noexcept {
+  // Planes that carry load hold by construction, to the rounding of their own solve; the others must not be crossed.
+  bool others_hold(const PlaneContact& c) const noexcept {
     for (std::size_t i = 0; i < planes.size(); ++i) {
-      if (violation(i, x) > slack) return false;
+      if (c.load[i] == 0.0 && violation(i, c.position) > slack) return false;
     }
     return true;
   }
@@ -29,7 +30,7 @@ bool solve_one(const Problem& p, std::size_t i, PlaneContact& out) noexcept {
   if (load <= 0.0) return false;
   out.position = p.target + load * p.planes[i].normal;
   out.load[i] = load;
-  return p.feasible(out.position);
+  return p.others_hold(out);
 }
 
 bool solve_two(const Problem& p, std::size_t i, std::size_t j, PlaneContact& out) noexcept {
@@ -46,7 +47,7 @@ bool solve_two(const Problem& p, std::size_t i, std::size_t j, PlaneContact& out
   out.position = p.target + la * a + lb * b;
   out.load[i] = la;
   out.load[j] = lb;
-  return p.feasible(out.position);
+  return p.others_hold(out);
 }
 
 bool solve_three(const Problem& p, const std::array<std::size_t, 3>& s, PlaneContact& out) noexcept {
@@ -64,13 +65,14 @@ bool solve_three(const Problem& p, const std::array<std::size_t, 3>& s, PlaneCon
   if (load.minCoeff() < 0.0) return false;
   out.position = p.target + shift;
   for (int r = 0; r < 3; ++r) out.load[s[static_cast<std::size_t>(r)]] = load[r];
-  return p.feasible(out.position);
+  return p.others_hold(out);
 }
 
 // The problem is strictly convex, so the first subset of planes that is feasible with loads ≥ 0 is the solution.
 bool solve_frictionless(const Problem& p, PlaneContact& out) noexcept {
   const std::size_t n = p.planes.size();
-  if (p.feasible(p.target)) return out.position = p.target, true;
+  out.position = p.target;
+  if (p.others_hold(out)) return true;
   for (std::size_t i = 0; i < n; ++i) {
     out.load.fill(0.0);
     if (solve_one(p, i, out)) return true;

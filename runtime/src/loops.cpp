@@ -47,7 +47,7 @@ TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback)
   row.model_age = modelled ? time - header_of(model).time : 0.0;
 
   stamp(feedback, time, ++sequence_);
-  const TickResult result = method_.tick(state, model, feedback);
+  const TickResult result = method_.tick_bytes(state, model, feedback);
   const Wrench calmed = passivity_.apply(result.wrench, state, dt_);
   const SafeWrench sent = safety_.apply(calmed, row.model_age, passivity_.events_of_last_tick());
   device_.write(sent);
@@ -78,7 +78,7 @@ StepRow SlowLoop::step(double time, const std::byte* feedback, std::byte* model)
   row.time = time;
   const std::int64_t start = monotonic_ns();
   stamp(model, time, ++sequence_);
-  method_.step(feedback, model, row);
+  method_.step_bytes(feedback, model, row);
   row.step_time = 1e-9 * static_cast<double>(monotonic_ns() - start);
   return row;
 }

@@ -58,7 +58,7 @@ class FastHalf {
   virtual ~FastHalf() = default;
   /// `model` points to the method's model, whose header has sequence 0 until the first one arrives; `feedback` to its
   /// feedback, to be filled whole.
-  virtual TickResult tick(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept = 0;
+  virtual TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept = 0;
 };
 
 /// The half of a method that runs in the slow step, in the slow thread. It sees the world and may take its time.
@@ -67,7 +67,7 @@ class SlowHalf {
   virtual ~SlowHalf() = default;
   /// `feedback` points to the newest state sent by the fast half (sequence 0 before its first tick); `model` is to be
   /// filled whole.
-  virtual void step(const std::byte* feedback, std::byte* model, StepReport& report) = 0;
+  virtual void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) = 0;
 };
 
 /// A method: two halves and the two messages between them.
@@ -96,7 +96,7 @@ class TypedFastHalf : public FastHalf {
  public:
   virtual TickResult tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept = 0;
 
-  TickResult tick(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept final {
+  TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept final {
     return tick(device, *std::launder(reinterpret_cast<const Model*>(model)),
                 *std::launder(reinterpret_cast<Feedback*>(feedback)));
   }
@@ -108,7 +108,7 @@ class TypedSlowHalf : public SlowHalf {
  public:
   virtual void step(const Feedback& feedback, Model& model, StepReport& report) = 0;
 
-  void step(const std::byte* feedback, std::byte* model, StepReport& report) final {
+  void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) final {
     step(*std::launder(reinterpret_cast<const Feedback*>(feedback)), *std::launder(reinterpret_cast<Model*>(model)),
          report);
   }

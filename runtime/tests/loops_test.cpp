@@ -1,0 +1,282 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "palpate/core/clock.h"
+#include "palpate/haptics/scripted.h"
+#include "palpate/methods/registry.h"
+#include "palpate/runtime/run.h"
+#include "palpate/testing/realtime_guard.h"
+
+namespace palpate {
+namespace {
+
+TriangleMesh make_floor(double half) {
+  return {{{-half, 0, -half}, {half, 0, -half}, {half, 0, half}, {-half, 0, half}}, {{0, 2, 1}, {0, 3, 2}}};
+}
+
+World make_floor_world(double friction) {
+  World world;
+  world.add({"floor", TriangleTree(make_floor(1.0)), friction});
+  return world;
+}
+
+/// Presses 5 mm into the floor at y = 0 and slides along x.
+std::unique_ptr<Device> make_pressing_hand() {
+  PressAndSlidePathSettings s;
+  s.start = Vec3(0, 0.01, 0);
+  s.depth = 0.015;
+  s.approach_time = 0.3;
+  s.slide_distance = 0.05;
+  return std::make_unique<ScriptedDevice>(make_path(s));
+}
+
+struct Rows : RunSink {
+  std::vector<TickRow> ticks;
+  std::vector<StepRow> steps;
+  void add(const TickRow& row) override { ticks.push_back(row); }
+  void add(const StepRow& row) override { steps.push_back(row); }
+};
+
+struct Result {
+  RunSummary summary;
+  Rows rows;
+};
+
+Result run(std::string_view method_name, const RunSettings& settings, double friction = 0.0) {
+  const World world = make_floor_world(friction);
+  const std::unique_ptr<Device> device = make_pressing_hand();
+  Method method = find_method(method_name).make({world, {}, settings.dt, settings.slow_period, device->read(0.0)});
+  Result out;
+  out.summary = run_lockstep(settings, {method, *device, &out.rows});
+  return out;
+}
+
+RunSettings settings_for(double seconds) {
+  RunSettings s;
+  s.seconds = seconds;
+  s.safety.ramp_time = 0.0;
+  return s;
+}
+
+TEST(Lockstep, RepeatsBitForBit) {
+  for (const MethodInfo& method : registered_methods()) {
+    const Result a = run(method.name, settings_for(1.0), 0.2);
+    const Result b = run(method.name, settings_for(1.0), 0.2);
+    ASSERT_EQ(a.rows.ticks.size(), 1000u);
+    ASSERT_EQ(b.rows.ticks.size(), 1000u);
+    for (std::size_t i = 0; i < a.rows.ticks.size(); ++i) {
+      EXPECT_EQ(std::memcmp(&a.rows.ticks[i].sent, &b.rows.ticks[i].sent, sizeof(Wrench)), 0) << method.name << i;
+    }
+  }
+}
+
+// On a plane at rest every method is right: 5 mm deep on 1000 N/m.
+TEST(Methods, AllGiveStiffnessTimesDepthOnAFlatFloorAtRest) {
+  for (const MethodInfo& method : registered_methods()) {
+    const Result r = run(method.name, settings_for(0.5));
+    const Vec3 force = r.rows.ticks.back().sent.force;
+    // The proxy has settled: what remains is the spring's decay over 0.2 s of rest, far below a micronewton.
+    EXPECT_LT((force - Vec3(0, 5.0, 0)).norm(), 1e-6) << method.name << force.transpose();
+    EXPECT_EQ(r.rows.ticks.back().contacts, 1) << method.name;
+  }
+}
+
+TEST(Methods, SlidingForceLiesOnTheFrictionCone) {
+  for (const std::string_view name : {"reference", "halfspace"}) {
+    const Result r = run(name, settings_for(1.2), 0.2);
+    const TickRow& row = r.rows.ticks[900];  // in the middle of the stroke
+    ASSERT_GT(row.device_velocity.linear.x(), 0.04);
+    // The proxy moves at the hand's speed, so the damper adds nothing sideways that friction does not balance.
+    EXPECT_NEAR(-row.wanted.force.x() / row.wanted.force.y(), 0.2, 1e-6) << name;
+    EXPECT_NEAR(row.wanted.force.z(), 0.0, 1e-12);
+  }
+}
+
+TEST(Methods, FreeSpaceIsFree) {
+  for (const MethodInfo& method : registered_methods()) {
+    RunSettings s = settings_for(0.02);  // the hand is still above the floor
+    const Result r = run(method.name, s);
+    for (const TickRow& row : r.rows.ticks) EXPECT_LT(row.sent.force.norm(), 0.05) << method.name;
+  }
+}
+
+// The model of the step begun at t must not be felt before t + latency, and must be felt then.
+TEST(Lockstep, ModelArrivesAfterTheLatencyAndNotBefore) {
+  for (const double latency : {0.0, 0.007, 0.02, 0.05}) {
+    RunSettings s = settings_for(0.5);
+    s.latency = latency;
+    const Result r = run("direct", s);
+    for (const TickRow& row : r.rows.ticks) {
+      if (row.time < latency - 1e-9) {
+        EXPECT_EQ(row.model_age, 0.0);
+      } else {
+        EXPECT_GE(row.model_age, latency - 1e-9) << row.time;
+        EXPECT_LT(row.model_age, latency + s.slow_period - 0.5 * s.dt) << row.time;
+      }
+    }
+  }
+}
+
+TEST(Lockstep, SlowPeriodNeedNotBeAMultipleOfTheTick) {
+  RunSettings s = settings_for(1.0);
+  s.slow_period = 1.0 / 60.0;
+  const Result r = run("direct", s);
+  ASSERT_EQ(r.rows.steps.size(), 60u);
+  for (std::size_t i = 0; i < 60; ++i) {
+    const double late = r.rows.steps[i].time - static_cast<double>(i) / 60.0;
+    EXPECT_GE(late, -1e-9);
+    EXPECT_LT(late, s.dt);
+  }
+}
+
+TEST(Lockstep, StalledSlowLoopFadesTheForceAndNeverLetsItGrow) {
+  RunSettings s = settings_for(1.2);
+  s.stall_from = 0.4;
+  s.stall_until = 1.0;
+  s.safety.stale_after = 0.06;
+  s.safety.fade_time = 0.1;
+  const Result r = run("halfspace", s);
+  EXPECT_NEAR(r.rows.ticks[400].sent.force.y(), 5.0, 1e-3);
+  double previous = r.rows.ticks[461].sent.force.norm();
+  for (std::size_t i = 462; i < 1000; ++i) {
+    const double now = r.rows.ticks[i].sent.force.norm();
+    EXPECT_LE(now, previous + 1e-12) << i;
+    previous = now;
+  }
+  EXPECT_LT(r.rows.ticks[900].sent.force.norm(), 1e-9);
+  EXPECT_NEAR(r.rows.ticks[1199].wanted.force.y(), 5.0, 0.1);
+  EXPECT_GT(r.rows.ticks[1199].sent.force.y(), 0.0);  // coming back
+  EXPECT_GT(r.summary.safety.stale_model, 500u);
+}
+
+// The force that a method asks for is limited by the device's own maximum, whatever the scene allows.
+TEST(FastLoop, DeviceLimitHoldsAgainstTheScene) {
+  struct Weak : Device {
+    DeviceInfo information;
+    const DeviceInfo& info() const noexcept override { return information; }
+    DeviceState read(double time) noexcept override {
+      DeviceState s;
+      s.time = time;
+      s.pose.position = Vec3(0, -0.05, 0);
+      return s;
+    }
+    void write(const SafeWrench& w) noexcept override { largest = std::max(largest, w.force().norm()); }
+    double largest = 0.0;
+  } device;
+  device.information.max_force = 1.5;
+  const World world = make_floor_world(0.0);
+  DeviceState start;
+  start.pose.position = Vec3(0, 0.01, 0);
+  RunSettings s = settings_for(0.5);
+  Method method = find_method("reference").make({world, {}, s.dt, s.slow_period, start});
+  const RunSummary summary = run_lockstep(s, {method, device});
+  EXPECT_NEAR(device.largest, 1.5, 1e-9);
+  EXPECT_GT(summary.safety.clamped, 400u);
+}
+
+/// Guards all that happens from reading the device to writing to it: device, method, passivity and safety.
+struct GuardedDevice : Device {
+  std::unique_ptr<Device> inner = make_pressing_hand();
+  std::optional<testing::RealtimeGuard> guard;
+  long ticks = 0, violations = 0;
+  const DeviceInfo& info() const noexcept override { return inner->info(); }
+  DeviceState read(double time) noexcept override {
+    guard.emplace();
+    return inner->read(time);
+  }
+  void write(const SafeWrench& wrench) noexcept override {
+    inner->write(wrench);
+    violations += guard->violations().total();
+    ++ticks;
+    guard.reset();
+  }
+};
+
+TEST(FastLoop, NoTickOfAnyMethodAllocatesLocksOrDoesIo) {
+  if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
+  for (const MethodInfo& info : registered_methods()) {
+    const World world = make_floor_world(0.3);
+    GuardedDevice device;
+    RunSettings s = settings_for(2.0);
+    s.passivity.emplace();
+    Method method = info.make({world, {}, s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
+    run_lockstep(s, {method, device});
+    EXPECT_EQ(device.ticks, 2000) << info.name;
+    EXPECT_EQ(device.violations, 0) << info.name;
+  }
+}
+
+TEST(RealtimeGuard, SeesWhatItIsThereToSee) {
+  if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
+  const testing::RealtimeGuard guard;
+  std::vector<int>* v = new std::vector<int>(1000);
+  delete v;
+  EXPECT_GE(guard.violations().allocations, 4);
+  EXPECT_EQ(::write(2, "", 0), 0);
+  EXPECT_GE(guard.violations().io, 1);
+  std::mutex mutex;
+  mutex.lock();
+  mutex.unlock();
+  EXPECT_GE(guard.violations().locks, 1);
+}
+
+// The whole fast thread, as it runs in earnest: device, exchange, method, passivity, safety, ring.
+TEST(Realtime, BothLoopsKeepTheirRatesAndAgreeWithLockstepAtRest) {
+  const World world = make_floor_world(0.0);
+  GuardedDevice device;
+  RunSettings s = settings_for(0.6);
+  Method method = find_method("halfspace").make({world, {}, s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
+  Rows rows;
+  RealtimeSettings realtime;
+  realtime.lock_memory = false;  // other tests share the process
+  const RunSummary summary = run_realtime(s, realtime, {method, device, &rows});
+  EXPECT_EQ(device.violations, 0);
+  EXPECT_EQ(summary.ticks + summary.tick_misses, 600u);
+  EXPECT_GE(summary.steps, 10u);
+  EXPECT_EQ(rows.ticks.size() + summary.lost_rows, summary.ticks);
+  ASSERT_FALSE(rows.ticks.empty());
+  EXPECT_NEAR(rows.ticks.back().sent.force.y(), 5.0, 1e-3);
+  EXPECT_GT(rows.ticks.back().tick_time, 0.0);
+  EXPECT_GT(summary.tick_times.count(), 0u);
+}
+
+TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {
+  const World world = make_floor_world(0.0);
+  RealtimeSettings realtime;
+  realtime.lock_memory = false;
+  RunSettings s = settings_for(60.0);
+  s.safety.fade_time = 0.02;
+  {
+    const std::unique_ptr<Device> device = make_pressing_hand();
+    Method method = find_method("direct").make({world, {}, s.dt, s.slow_period, device->read(0.0)});
+    std::atomic<bool> stop{false};
+    std::thread later([&] {
+      sleep_until_ns(monotonic_ns() + 100'000'000);
+      stop.store(true);
+    });
+    RunControl control;
+    control.stop = &stop;
+    const RunSummary summary = run_realtime(s, realtime, {method, *device}, control);
+    later.join();
+    EXPECT_TRUE(summary.stopped);
+    EXPECT_LT(summary.seconds, 30.0);
+  }
+  {
+    struct Failing : SlowHalf {
+      void step_bytes(const std::byte*, std::byte*, StepReport&) override { throw std::runtime_error("no"); }
+    };
+    const std::unique_ptr<Device> device = make_pressing_hand();
+    Method method = find_method("direct").make({world, {}, s.dt, s.slow_period, device->read(0.0)});
+    method.slow = std::make_unique<Failing>();
+    EXPECT_THROW(run_realtime(s, realtime, {method, *device}), std::runtime_error);
+  }
+}
+
+}  // namespace
+}  // namespace palpate
