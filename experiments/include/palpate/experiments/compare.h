@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "palpate/experiments/scene_run.h"
+#include "palpate/record/report.h"
+
+namespace palpate {
+
+struct CompareOptions {
+  std::vector<std::string> methods;  ///< besides `reference`; empty: all
+  /// false: the hand of the `reference` run is replayed to all, so that forces are compared at the same positions.
+  /// true: each method closes the loop with its own copy of a simulated hand, and stability can be compared.
+  bool closed_loop = false;
+  std::function<void(std::string_view method, double share)> progress;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// All methods on one scene and one hand motion, beside the truth.
+struct Comparison {
+  SceneRun reference;
+  std::vector<SceneRun> runs;
+  std::vector<NamedMetrics> metrics;  ///< of the reference first, then of each run
+  bool stopped = false;               ///< by request, before all were done
+};
+
+/// Runs in lockstep, so that nothing depends on the machine but the times.
+Comparison compare_methods(const Scene& scene, const World& world, const CompareOptions& options);
+
+/// Tables and plots of a comparison.
+Report make_comparison_report(const Scene& scene, const World& world, const Comparison& comparison);
+
+/// The surface along the hand's way, for the path plot: the surface points nearest to the device, those within 50 mm.
+std::vector<Vec3> trace_surface(const World& world, const std::vector<TickRow>& ticks);
+
+}  // namespace palpate

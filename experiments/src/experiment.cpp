@@ -1,0 +1,67 @@
+#include "palpate/experiments/experiment.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "experiments.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+namespace {
+
+constexpr std::array kExperiments = {
+    Experiment{"sine-static-halfspace",
+               "the classic contact model on a static sine surface at 33 ms / 1 ms (Knott & Kuhlen 2015, Fig. 5, SCM)",
+               &run_sine_static_halfspace},
+    Experiment{"wall-passivity",
+               "a virtual wall below and far above the passive stiffness, and the passivity controller (Colgate & "
+               "Schenkel 1997; Hannaford & Ryu 2002)",
+               &run_wall_passivity},
+};
+
+}  // namespace
+
+std::span<const Experiment> registered_experiments() noexcept { return kExperiments; }
+
+const Experiment& find_experiment(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Experiment& e : kExperiments) {
+    if (e.name == name) return e;
+    names.push_back(e.name);
+  }
+  const std::string_view near = nearest_word(name, names);
+  fail_input("no experiment {}; experiments: {}{}", quote_for_message(name), join_words(names),
+             near.empty() ? std::string() : fmt::format(". Did you mean \"{}\"?", near));
+}
+
+Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result) {
+  Report report = result.report;
+  if (report.title.empty()) report.title = experiment.name;
+  if (report.subtitle.empty()) report.subtitle = experiment.description;
+  for (const MeasuredClaim& c : result.claims) {
+    const char* relation = c.relation == MeasuredClaim::Relation::kAtMost ? "≤" : "≥";
+    report.claims.push_back({c.name, c.paper, format_quantity(c.measured, c.unit),
+                             fmt::format("{} {}", relation, format_quantity(c.limit, c.unit)), c.holds()});
+  }
+  return report;
+}
+
+std::string make_experiments_json(const std::vector<NamedResult>& results) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const NamedResult& r : results) {
+    nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+    for (const MeasuredClaim& c : r.claims) {
+      claims.push_back({{"name", c.name},
+                        {"paper", c.paper},
+                        {"measured", c.measured},
+                        {"limit", c.limit},
+                        {"relation", c.relation == MeasuredClaim::Relation::kAtMost ? "at most" : "at least"},
+                        {"unit", c.unit},
+                        {"holds", c.holds()}});
+    }
+    all.push_back({{"name", r.name}, {"report", r.report}, {"claims", std::move(claims)}});
+  }
+  return nlohmann::ordered_json{{"experiments", std::move(all)}}.dump(2);
+}
+
+}  // namespace palpate

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "palpate/experiments/experiment.h"
+
+// One function an experiment, each in a file of its own name.
+namespace palpate {
+
+ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
+ExperimentResult run_wall_passivity(const ExperimentOptions& options);
+
+}  // namespace palpate
