@@ -35,8 +35,8 @@ struct CouplingEnd {
 /// The six-degree-of-freedom spring-damper
 ///   F = k (x_tool − x_device) + b (v_tool − v_device)
 ///   τ = k_r rotation_vector(q_tool q_device⁻¹) + b_r (ω_tool − ω_device)
-/// on the device, and its opposite on the tool. The origins are taken as one point, their distance as the spring's
-/// stretch: the moment of F about the other origin, k- and b-fold small in it, is left out, as in a bushing.
+/// on the device, and its opposite on the tool. Each force acts at its own origin: the spring's part runs through both,
+/// so it turns neither; the damper's moment about the other origin is left out, as in a bushing.
 /// noexcept, stateless, any thread.
 CouplingWrenches coupling_wrenches(const VirtualCouplingSettings& settings, const CouplingEnd& device,
                                    const CouplingEnd& tool) noexcept;

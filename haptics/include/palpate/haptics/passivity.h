@@ -53,7 +53,7 @@ class EnergyObserver {
   double peak_ = 0.0;
 };
 
-/// Time-domain passivity control of impedance type (Hannaford & Ryu 2002, Eqs. 8–12).
+/// Time-domain passivity control of impedance type (Hannaford & Ryu 2002, the series controller).
 ///
 /// When the observed energy is above the allowance, adds −α v to the wrench, with α such that the excess is gone after
 /// this tick if the velocity stays. Departures from the paper:
