@@ -6,30 +6,10 @@
 #include <numbers>
 #include <unsupported/Eigen/FFT>
 
+#include "sent_track.h"
+
 namespace palpate {
 namespace {
-
-/// The wrench a run sends at any time: linear between ticks. Times must be asked for in increasing order.
-class SentTrack {
- public:
-  explicit SentTrack(const std::vector<TickRow>& ticks) : ticks_(ticks) {}
-
-  /// False outside the track.
-  bool at(double time, Wrench& wrench) {
-    if (ticks_.empty() || !(time >= ticks_.front().time && time <= ticks_.back().time)) return false;
-    while (next_ + 1 < ticks_.size() && ticks_[next_ + 1].time <= time) ++next_;
-    const TickRow& a = ticks_[next_];
-    const TickRow& b = ticks_[std::min(next_ + 1, ticks_.size() - 1)];
-    const double w = b.time > a.time ? (time - a.time) / (b.time - a.time) : 0.0;
-    wrench.force = a.sent.force + w * (b.sent.force - a.sent.force);
-    wrench.torque = a.sent.torque + w * (b.sent.torque - a.sent.torque);
-    return true;
-  }
-
- private:
-  const std::vector<TickRow>& ticks_;
-  std::size_t next_ = 0;
-};
 
 void compute_errors(const RunData& run, const RunData& reference, Metrics& m) {
   SentTrack track(reference.ticks);
