@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "palpate/core/histogram.h"
+#include "palpate/core/math.h"
+#include "palpate/runtime/run_rows.h"
+
+namespace palpate {
+
+/// Everything that is known of one run, as metrics and reports take it.
+struct RunData {
+  std::string name;  ///< shown in tables and legends, usually the method's short name
+  std::vector<TickRow> ticks;
+  std::vector<StepRow> steps;
+  Histogram tick_times;  ///< computing times of the ticks; apart from the rows, which have none in lockstep
+  Histogram step_times;  ///< of the slow steps
+  std::uint64_t deadline_misses = 0;  ///< ticks that were not done within their period
+};
+
+/// Signed distance of a point to the true surface [m]: positive outside, negative inside. For a tool with a radius the
+/// caller offsets the surface.
+using SignedDistance = std::function<double(const Vec3&)>;
+
+/// A value that could not be computed (no reference, no surface, no samples).
+inline constexpr double kNotAvailable = std::numeric_limits<double>::quiet_NaN();
+
+/// What a run is judged by (DESIGN.md, "What every run records"). Forces are those sent to the hand. NaN: not
+/// available.
+struct Metrics {
+  double force_error_rms = kNotAvailable;       ///< sqrt(mean |f − f_ref|²) [N]
+  double force_error_max = kNotAvailable;       ///< max |f − f_ref| [N]
+  double force_error_relative = kNotAvailable;  ///< force_error_rms over the RMS of |f_ref| on the same ticks [%]
+  double torque_error_rms = kNotAvailable;      ///< sqrt(mean |τ − τ_ref|²) [N·m]
+  double force_peak = kNotAvailable;            ///< max |f| [N]
+  double force_jump_max = kNotAvailable;        ///< max |f_i − f_{i−1}| [N]
+  double force_rms_high = kNotAvailable;        ///< RMS of what the force holds above 100 Hz [N]
+  double proxy_distance_mean = kNotAvailable;   ///< mean |distance(tool)| over ticks whose device is inside [m]
+  double proxy_distance_max = kNotAvailable;    ///< and its maximum [m]
+  double penetration_mean = kNotAvailable;  ///< mean depth of the tool below the surface, all ticks, 0 if outside [m]
+  double penetration_max = kNotAvailable;   ///< deepest [m]; without a surface, the slow steps' own figure
+  double energy_final = kNotAvailable;      ///< given to the hand by the end; positive means active [J]
+  double energy_max = kNotAvailable;        ///< largest at any time [J]; 0 for a passive run
+  double safety_events = kNotAvailable;     ///< ticks in which the safety stage changed or counted something
+  double deadline_misses = kNotAvailable;   ///< ticks
+  double model_age_max = kNotAvailable;     ///< [s]
+  double tick_time_p50 = kNotAvailable;     ///< [s], here and below; percentiles to 2.2 % (Histogram)
+  double tick_time_p99 = kNotAvailable;
+  double tick_time_max = kNotAvailable;
+  double step_time_p50 = kNotAvailable;
+  double step_time_p99 = kNotAvailable;
+  double step_time_max = kNotAvailable;
+  std::array<std::uint64_t, 32> event_counts{};  ///< ticks in which bit i of TickRow::events was set
+};
+
+inline constexpr double kHighFrequency = 100.0;  ///< where force_rms_high begins [Hz]
+
+/// Computes all metrics of `run`. `reference` may be null; its forces are interpolated linearly to the run's times, and
+/// ticks outside its span are left out. `distance` may be empty. Allocates; not for loops.
+Metrics compute_metrics(const RunData& run, const RunData* reference, const SignedDistance& distance = {});
+
+/// RMS over `values` of their part above `cutoff` [Hz]; samples are `dt` [s] apart.
+///
+/// Orthonormal DCT-II, X_k at frequency k/(2 N dt), so by Parseval Σ x² = Σ X² and the result is
+/// sqrt(Σ_{f_k > cutoff} X_k² / n). The cosine transform sees the signal mirrored at its ends, where a DFT would see a
+/// jump from the last sample back to the first and count it as high frequency. The signal is padded to N = 2^m by its
+/// last value. What remains is the corner where a smooth part meets its mirror image: slopes D₀, D₁ [1/s] at the two
+/// ends add at most (D₀ + D₁)² / (12 π⁴ cutoff³ T) to the square of the result, T = n·dt, cutoff well below 1/(2 dt).
+double compute_rms_above(const std::vector<double>& values, double dt, double cutoff);
+
+enum class Better : std::uint8_t { kNone, kLow, kHigh };
+enum class MetricGroup : std::uint8_t { kForce, kContact, kTime };
+inline constexpr std::array<std::string_view, 3> kMetricGroupNames = {"Force", "Contact and energy", "Computing time"};
+
+/// One metric with all that a table, a JSON file or a terminal needs to print it.
+struct MetricValue {
+  std::string_view key;    ///< as in Metrics and in JSON
+  std::string_view label;  ///< for people
+  std::string_view unit;   ///< SI, "%" or "" for counts
+  double value = kNotAvailable;
+  Better better = Better::kNone;
+  MetricGroup group = MetricGroup::kForce;
+};
+
+/// The one list of metrics, in order of display.
+std::vector<MetricValue> list_metrics(const Metrics& metrics);
+
+/// `value` with three significant digits and an SI prefix: 0.00123 "m" → "1.23 mm", 4.5e-05 "s" → "45.0 µs".
+/// "%" and counts ("") take no prefix; NaN gives "–".
+std::string format_quantity(double value, std::string_view unit);
+
+struct NamedMetrics {
+  std::string name;
+  Metrics metrics;
+  bool truth = false;  ///< the reference itself: shown, but not in the running for the best value
+};
+
+/// JSON text: {"runs": [{"name", "truth", "metrics": {key: number or null}, "event_counts": {"bit": n}}],
+/// "units": {key: unit}}.
+std::string make_metrics_json(const std::vector<NamedMetrics>& runs);
+
+}  // namespace palpate
