@@ -5,16 +5,10 @@
 #include "palpate/core/version.h"
 #include "palpate/haptics/replay.h"
 #include "palpate/methods/registry.h"
+#include "palpate/record/replay_hand.h"
 
 namespace palpate {
 namespace {
-
-std::vector<DeviceState> device_track(const std::vector<TickRow>& ticks) {
-  std::vector<DeviceState> track;
-  track.reserve(ticks.size());
-  for (const TickRow& row : ticks) track.push_back({row.time, row.device, row.device_velocity, row.buttons});
-  return track;
-}
 
 std::vector<std::string> chosen_methods(const CompareOptions& options) {
   std::vector<std::string> methods = options.methods;

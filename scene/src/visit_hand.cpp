@@ -1,12 +1,9 @@
 #include "visit_hand.h"
 
-#include <optional>
-
 #include "palpate/core/error.h"
-#include "palpate/haptics/replay.h"
 #include "palpate/haptics/scripted.h"
 #include "palpate/haptics/simulated.h"
-#include "palpate/record/recording.h"
+#include "palpate/record/replay_hand.h"
 #include "visit_body.h"
 
 namespace palpate {
@@ -164,15 +161,6 @@ void visit_simulated(Fields& f, SimulatedDeviceSettings& s, MakePath& path) {
   visit_path(f, path);
 }
 
-std::unique_ptr<Device> make_replay(const std::string& file) {
-  const Recording recording = read_recording(file);
-  check_replayable(recording, file);
-  std::vector<DeviceState> samples;
-  samples.reserve(recording.ticks.size());
-  for (const TickRow& row : recording.ticks) samples.push_back({row.time, row.device, row.device_velocity, row.buttons});
-  return std::make_unique<ReplayDevice>(std::move(samples));
-}
-
 }  // namespace
 
 void visit_hand(Fields& f, Scene& scene) {
@@ -197,7 +185,7 @@ void visit_hand(Fields& f, Scene& scene) {
   if (f.place().empty()) return;
   scene.hand = chosen;
   if (chosen == "replay") {
-    scene.make_device = [file = resolve_file(file, scene.file)] { return make_replay(file); };
+    scene.make_device = [file = resolve_file(file, scene.file)] { return make_replay_device(file); };
   } else if (chosen == "scripted") {
     scene.make_device = [path]() -> std::unique_ptr<Device> { return std::make_unique<ScriptedDevice>(path()); };
   } else {

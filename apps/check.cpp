@@ -1,0 +1,94 @@
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "palpate/core/error.h"
+#include "palpate/geometry/mesh_check.h"
+#include "palpate/methods/registry.h"
+#include "palpate/record/metrics.h"
+#include "palpate/scene/builtin.h"
+
+namespace palpate {
+namespace {
+
+struct CheckCommand {
+  std::string scene;
+  bool schema = false;
+  bool json = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+void print_text(const Scene& scene, const World& world, const Device& device, const std::vector<std::string>& warnings) {
+  fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
+  fmt::print("method  {} ({})\n", scene.method, find_method(scene.method).description);
+  fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
+             format_quantity(scene.run.latency, "s"), scene.run.seconds);
+  fmt::print("tool    point of {}, coupling {} N/m, {} N·s/m\n", format_quantity(1e3 * scene.tool.mass, "g"),
+             scene.tool.coupling.stiffness, scene.tool.coupling.damping);
+  fmt::print("hand    {} ({})\n", scene.hand, device.info().name);
+  for (const StaticBody& body : world.bodies()) {
+    fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction, check_mesh(body.surface.mesh()).describe());
+  }
+  for (const std::string& warning : warnings) fmt::print("warning {}\n", warning);
+  fmt::print("valid\n");
+}
+
+void print_json(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
+  Json bodies = Json::array();
+  for (const StaticBody& body : world.bodies()) {
+    const MeshReport report = check_mesh(body.surface.mesh());
+    bodies.push_back({{"name", body.name},
+                      {"type", "static"},
+                      {"friction", body.friction},
+                      {"vertices", report.vertices},
+                      {"triangles", report.triangles},
+                      {"closed", report.closed},
+                      {"shortest_edge", report.shortest_edge},
+                      {"longest_edge", report.longest_edge}});
+  }
+  const Json out = {{"valid", true},
+                    {"scene", scene.name},
+                    {"method", scene.method},
+                    {"dt", scene.run.dt},
+                    {"slow_period", scene.run.slow_period},
+                    {"latency", scene.run.latency},
+                    {"seconds", scene.run.seconds},
+                    {"hand", scene.hand},
+                    {"bodies", std::move(bodies)},
+                    {"warnings", warnings}};
+  fmt::print("{}\n", out.dump(2));
+}
+
+int check_command(const CheckCommand& options) {
+  if (options.schema) {
+    fmt::print("{}", make_scene_schema());
+    return kDone;
+  }
+  if (options.scene.empty()) {
+    fmt::print("built-in scenes:\n");
+    for (const BuiltinScene& scene : builtin_scenes()) {
+      fmt::print("  {:<14} {}\n", scene.name, load_builtin_scene(scene.name).description);
+    }
+    return kDone;
+  }
+  const Scene scene = find_scene(options.scene);
+  const World world = make_world(scene);
+  const std::unique_ptr<Device> device = scene.make_device();
+  const std::vector<std::string> warnings = find_warnings(scene, *device);
+  options.json ? print_json(scene, world, warnings) : print_text(scene, world, *device, warnings);
+  return kDone;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CheckCommand>();
+  CLI::App* command = app.add_subcommand("check", "validate a scene and say what is in it");
+  command->add_option("SCENE", options->scene, "scene file or built-in scene; none: list the built-in ones");
+  command->add_flag("--schema", options->schema, "print the JSON Schema of scene files");
+  command->add_flag("--json", options->json, "as JSON");
+  command->footer("Example: palpate check scenes/organ.json\nExits with 2 and says where and what, if the scene is not valid.");
+  command->callback([options, &action] { action = [options] { return check_command(*options); }; });
+}
+
+}  // namespace palpate

@@ -1,0 +1,73 @@
+#include "command.h"
+
+#include <unistd.h>
+
+#include <cctype>
+#include <csignal>
+#include <filesystem>
+
+#include "palpate/core/clock.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // so a signal handler may set it
+
+extern "C" void on_signal(int signal) {
+  stop.store(true);
+  std::signal(signal, SIG_DFL);  // a second Ctrl-C ends at once
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_requested() noexcept {
+  static const bool installed = [] {
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    return true;
+  }();
+  (void)installed;
+  return stop;
+}
+
+Progress::Progress() noexcept : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::show(std::string_view what, double share) {
+  if (!terminal_) return;
+  const std::int64_t now = monotonic_ns();
+  if (now - last_ns_ < 50'000'000) return;
+  last_ns_ = now;
+  shown_ = true;
+  constexpr int kWidth = 30;
+  const int filled = static_cast<int>(kWidth * std::clamp(share, 0.0, 1.0));
+  std::string bar;
+  for (int i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
+  const std::string line = fmt::format("\r\033[K{} {:3.0f} % {}", bar, 100.0 * std::clamp(share, 0.0, 1.0), what);
+  std::fputs(line.c_str(), stderr);
+}
+
+std::string make_free_path(const std::string& folder, const std::string& stem, const std::string& ending) {
+  make_parent_folder(folder + "/x");
+  std::string safe = stem;  // a scene may be called anything
+  for (char& c : safe) c = std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
+  for (int i = 1;; ++i) {
+    std::string path = fmt::format("{}/{}-{:03}{}", folder, safe, i, ending);
+    if (!std::filesystem::exists(path)) return path;
+  }
+}
+
+void make_parent_folder(const std::string& file) {
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail_input("{}: the folder cannot be made ({})", folder.string(), error.message());
+}
+
+}  // namespace palpate

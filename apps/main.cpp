@@ -1,0 +1,51 @@
+#include <exception>
+
+#include "command.h"
+#include "palpate/core/error.h"
+#include "palpate/core/log.h"
+#include "palpate/core/version.h"
+
+int main(int argc, char** argv) {
+  using namespace palpate;
+  CLI::App app{"Palpate: multi-rate haptic rendering, and how good its forces are."};
+  app.name("palpate");
+  app.set_version_flag("--version", std::string("palpate ") + kVersion);
+  app.require_subcommand(1);
+  bool verbose = false;
+  app.add_flag("-v,--verbose", verbose, "say more on standard error");
+  app.footer("Example: palpate run organ --seconds 5\nExit codes: 0 done, 1 a check failed, 2 bad usage or input.");
+
+  Action action;
+  add_run(app, action);
+  add_compare(app, action);
+  add_reproduce(app, action);
+  add_mesh(app, action);
+  add_check(app, action);
+  add_bench(app, action);
+  add_devices(app, action);
+  add_export(app, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::CallForAllHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    app.exit(e);
+    return kBadInput;
+  }
+  init_log(verbose);
+  try {
+    return action();
+  } catch (const InputError& e) {
+    log::error("{}", e.what());
+  } catch (const std::bad_alloc&) {
+    log::error("out of memory");
+  } catch (const std::exception& e) {
+    log::error("{}", e.what());
+  }
+  return kBadInput;
+}

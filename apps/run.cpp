@@ -1,0 +1,171 @@
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "palpate/core/log.h"
+#include "palpate/experiments/scene_run.h"
+#include "palpate/methods/registry.h"
+#include "palpate/record/recording.h"
+#include "palpate/record/replay_hand.h"
+#include "palpate/scene/builtin.h"
+
+namespace palpate {
+namespace {
+
+struct RunOptions {
+  std::string scene;
+  std::string method;
+  double seconds = 0.0;
+  bool lockstep = false;
+  std::string record;
+  bool no_record = false;
+  std::string replay;
+  bool json = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json times_json(const Histogram& h) {
+  return {{"count", h.count()},
+          {"p50", 1e-9 * h.compute_percentile_ns(0.5)},
+          {"p99", 1e-9 * h.compute_percentile_ns(0.99)},
+          {"max", 1e-9 * static_cast<double>(h.max_ns())}};
+}
+
+std::string times_text(const Histogram& h) {
+  const auto show = [](double ns) { return format_quantity(1e-9 * ns, "s"); };
+  return fmt::format("p50 {}, p99 {}, max {}", show(h.compute_percentile_ns(0.5)), show(h.compute_percentile_ns(0.99)),
+                     show(static_cast<double>(h.max_ns())));
+}
+
+double rate(std::uint64_t count, double seconds) { return seconds > 0.0 ? static_cast<double>(count) / seconds : 0.0; }
+
+std::string safety_text(const SafetyCounters& s) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* what, std::uint64_t n) {
+    if (n) parts.push_back(fmt::format("{} {}", what, n));
+  };
+  add("ramp-in", s.ramping);
+  add("clamped", s.clamped);
+  add("slew-limited", s.slew_limited);
+  add("stale model", s.stale_model);
+  add("not finite", s.not_finite);
+  add("passivity-damped", s.passivity_damped);
+  return parts.empty() ? "no events" : fmt::format("ticks with {}", fmt::join(parts, ", "));
+}
+
+void print_text(const Scene& scene, const RunOptions& options, const SceneRun& run) {
+  const RunSummary& s = run.summary;
+  fmt::print("scene      {}, method {}, {} hand, {}, {:.3g} s{}\n", scene.name, run.data.name, scene.hand,
+             options.lockstep ? "lockstep" : "realtime", s.seconds, s.stopped ? " (stopped)" : "");
+  fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}; {} missed\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
+             times_text(s.tick_times), s.tick_misses);
+  if (s.steps > 0) {
+    fmt::print("slow loop  {:.1f} Hz of {:.1f}; step {}; {} missed\n", rate(s.steps, s.seconds),
+               1.0 / scene.run.slow_period, times_text(s.step_times), s.step_misses);
+  } else {
+    fmt::print("slow loop  none: this method does all in the fast loop\n");
+  }
+  if (!options.lockstep) fmt::print("wake-up    tick late by {}\n", times_text(s.tick_delays));
+  fmt::print("hand       peak force {}, energy given {}; safety: {}\n", format_quantity(s.safety.peak_force, "N"),
+             format_quantity(s.energy, "J"), safety_text(s.safety));
+  if (s.lost_rows) fmt::print("lost       {} rows that the recorder was too slow for\n", s.lost_rows);
+  for (const std::string& note : s.notes) fmt::print("note       {}\n", note);
+  fmt::print("recording  {}\n", options.record.empty() ? "none" : options.record);
+}
+
+void print_json(const Scene& scene, const RunOptions& options, const SceneRun& run) {
+  const RunSummary& s = run.summary;
+  const SafetyCounters& c = s.safety;
+  Json out = {{"scene", scene.name},
+              {"method", run.data.name},
+              {"runtime", options.lockstep ? "lockstep" : "realtime"},
+              {"seconds", s.seconds},
+              {"stopped", s.stopped},
+              {"ticks", s.ticks},
+              {"tick_rate", rate(s.ticks, s.seconds)},
+              {"tick_misses", s.tick_misses},
+              {"tick_time", times_json(s.tick_times)},
+              {"tick_delay", times_json(s.tick_delays)},
+              {"steps", s.steps},
+              {"step_rate", rate(s.steps, s.seconds)},
+              {"step_misses", s.step_misses},
+              {"step_time", times_json(s.step_times)},
+              {"lost_rows", s.lost_rows},
+              {"peak_force", c.peak_force},
+              {"energy", s.energy},
+              {"safety",
+               {{"ramping", c.ramping},
+                {"clamped", c.clamped},
+                {"slew_limited", c.slew_limited},
+                {"stale_model", c.stale_model},
+                {"not_finite", c.not_finite},
+                {"passivity_damped", c.passivity_damped}}},
+              {"notes", s.notes},
+              {"recording", options.record}};
+  fmt::print("{}\n", out.dump(2));
+}
+
+/// Without a SCENE, a recording's own scene is run again.
+Scene scene_of(const RunOptions& options) {
+  if (!options.replay.empty() && options.scene.empty()) {
+    const Recording recording = read_recording(options.replay);
+    return parse_scene(recording.header.scene, options.replay);
+  }
+  return options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
+}
+
+int run_command(RunOptions options) {
+  Scene scene = scene_of(options);
+  if (!options.method.empty()) find_method(options.method);
+  if (options.seconds > 0.0) scene.run.seconds = options.seconds;
+  if (!options.replay.empty()) {
+    scene.hand = "replay";
+    scene.make_device = [file = options.replay] { return make_replay_device(file); };
+  }
+  const World world = make_world(scene);
+  const std::unique_ptr<Device> device = scene.make_device();
+  for (const std::string& warning : find_warnings(scene, *device)) log::warn("{}", warning);
+
+  SceneRunOptions once;
+  once.method = options.method;
+  once.lockstep = options.lockstep;
+  once.keep_rows = false;
+  const std::string method = options.method.empty() ? scene.method : options.method;
+  if (options.no_record) {
+    options.record.clear();
+  } else if (options.record.empty()) {
+    options.record = make_free_path("recordings", scene.name + "-" + method, ".palpate");
+  } else {
+    make_parent_folder(options.record);
+  }
+  once.recording = options.record;
+  once.control.stop = &stop_requested();
+  SceneRun run;
+  {
+    Progress progress;
+    once.control.progress = [&](double t) { progress.show(scene.name, t / scene.run.seconds); };
+    run = run_scene(scene, world, once, device.get());
+  }
+  options.json ? print_json(scene, options, run) : print_text(scene, options, run);
+  return kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "run a scene with a hand, and record it");
+  command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
+  command->add_option("-m,--method", options->method, "method; default: the scene's");
+  command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")->check(CLI::PositiveNumber);
+  command->add_flag("--lockstep", options->lockstep, "virtual time, one thread, the same bits every time; default: real time");
+  command->add_option("-o,--record", options->record, "recording to write; default: recordings/SCENE-METHOD-NNN.palpate");
+  command->add_flag("--no-record", options->no_record, "write no recording");
+  command->add_option("--replay", options->replay, "the hand of this recording (and its scene, if SCENE is not given)");
+  command->add_flag("--headless", "without the viewer; this command never opens one");
+  command->add_flag("--json", options->json, "summary as JSON");
+  command->footer("Example: palpate run sine-static --method halfspace --seconds 2");
+  command->callback([options, &action] { action = [options] { return run_command(*options); }; });
+}
+
+}  // namespace palpate

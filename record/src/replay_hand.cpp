@@ -1,0 +1,21 @@
+#include "palpate/record/replay_hand.h"
+
+#include "palpate/haptics/replay.h"
+#include "palpate/record/recording.h"
+
+namespace palpate {
+
+std::vector<DeviceState> device_track(const std::vector<TickRow>& ticks) {
+  std::vector<DeviceState> track;
+  track.reserve(ticks.size());
+  for (const TickRow& row : ticks) track.push_back({row.time, row.device, row.device_velocity, row.buttons});
+  return track;
+}
+
+std::unique_ptr<Device> make_replay_device(const std::string& file) {
+  const Recording recording = read_recording(file);
+  check_replayable(recording, file);
+  return std::make_unique<ReplayDevice>(device_track(recording.ticks));
+}
+
+}  // namespace palpate
