@@ -73,7 +73,8 @@ double figure(const Vec3& p) noexcept {
   // An arm around the other's shoulders, the hands joined below, and one hand on the hip: three handles.
   f = join(f, arm(p, Vec3(-0.11, 0.69, 0), Vec3(0.0, 0.665, 0.01), Vec3(0.12, 0.60, 0)), 0.025);
   f = join(f, arm(p, Vec3(0.11, 0.56, 0.02), Vec3(0.04, 0.44, 0.05), Vec3(-0.13, 0.43, 0.04)), 0.025);
-  return join(f, arm(p, Vec3(-0.26, 0.69, 0), Vec3(-0.385, 0.545, 0), Vec3(-0.26, 0.44, 0.0)), 0.025);
+  f = join(f, arm(p, Vec3(-0.26, 0.69, 0), Vec3(-0.385, 0.545, 0), Vec3(-0.26, 0.44, 0.0)), 0.025);
+  return cut(f, p.y() - 0.005, 0.01);  // flat below
 }
 
 TriangleMesh make_scaled(double (*f)(const Vec3&), const BoundingBox& box, int axis, double size, int resolution) {
@@ -102,7 +103,7 @@ TriangleMesh make_organ(double size, int resolution) {
 }
 
 TriangleMesh make_figure(double size, int resolution) {
-  require("figure", size, resolution, 32);
+  require("figure", size, resolution, 40);
   BoundingBox box;
   box.add(Vec3(-0.5, -0.08, -0.45));
   box.add(Vec3(0.5, 1.1, 0.45));

@@ -55,7 +55,7 @@ TriangleMesh make_implicit_surface(const ImplicitFunction& f, const BoundingBox&
 TriangleMesh make_organ(double size, int resolution);
 
 /// A statue: two figures side by side on a base, an arm around the shoulders, hands joined, one arm akimbo; genus 3,
-/// convex and concave. It stands on y = 0; `size` is its height, `resolution` (≥ 32) the grid cells along it.
+/// convex and concave. It stands on y = 0; `size` is its height, `resolution` (≥ 40) the grid cells along it.
 TriangleMesh make_figure(double size, int resolution);
 
 }  // namespace palpate
