@@ -21,7 +21,7 @@ std::string read_ending(const std::filesystem::path& path) {
   }
   if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) {
     const std::string_view near = nearest_word(ending, kEndings);
-    fail_input("{}: unknown ending '{}'; known are {}{}{}{}", path.string(), quote_for_message(ending),
+    fail_input("{}: unknown ending {}; known are {}{}{}{}", path.string(), quote_for_message(ending),
                join_words(kEndings), near.empty() ? "" : " (did you mean ", near, near.empty() ? "" : "?)");
   }
   return ending;

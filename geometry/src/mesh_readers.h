@@ -67,13 +67,13 @@ class LineReader {
 
   double number(std::size_t word) const {
     double value = 0.0;
-    if (!parse(word, value)) fail("'{}' is not a number", shown(word));
-    if (!std::isfinite(value)) fail("'{}' is not finite; coordinates must be", shown(word));
+    if (!parse(word, value)) fail("{} is not a number", shown(word));
+    if (!std::isfinite(value)) fail("{} is not finite; coordinates must be", shown(word));
     return value;
   }
   std::int64_t integer(std::size_t word) const {
     std::int64_t value = 0;
-    if (!parse(word, value)) fail("'{}' is not a whole number", shown(word));
+    if (!parse(word, value)) fail("{} is not a whole number", shown(word));
     return value;
   }
   Vec3 point(std::size_t first_word) const {

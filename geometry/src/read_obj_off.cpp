@@ -11,7 +11,7 @@ std::int32_t read_corner(const LineReader& lines, std::string_view word, std::in
   std::int64_t i = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), i);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    lines.fail("'{}' is not a vertex index", quote_for_message(word));
+    lines.fail("{} is not a vertex index", quote_for_message(word));
   }
   const std::int64_t index = i < 0 ? vertices + i : i - 1;
   if (i == 0 || index < 0 || index >= vertices) {
@@ -60,7 +60,7 @@ TriangleMesh read_off(const std::string& name, std::string_view bytes) {
   const bool any = lines.next();
   const std::vector<std::string_view> known = {"OFF", "COFF", "NOFF", "CNOFF", "STOFF"};
   if (!any || std::find(known.begin(), known.end(), lines.words()[0]) == known.end()) {
-    fail_input("{}: not an OFF file: it starts with '{}'; allowed are {}", name,
+    fail_input("{}: not an OFF file: it starts with {}; allowed are {}", name,
                any ? quote_for_message(lines.words()[0], 12) : "nothing", join_words(known));
   }
   std::size_t word = 1;
@@ -73,7 +73,8 @@ TriangleMesh read_off(const std::string& name, std::string_view bytes) {
   // Each takes six bytes at least ("0 0 0\n"), so a count past that is wrong and must not size an allocation.
   const auto most = static_cast<std::int64_t>(bytes.size() / 6 + 1);
   if (vertices < 0 || faces < 0 || vertices > most || faces > most) {
-    lines.fail("{} vertices and {} faces do not fit into {} bytes", vertices, faces, bytes.size());
+    lines.fail("{} vertices and {} faces do not fit into {} bytes; the file is cut short or its counts are wrong",
+               vertices, faces, bytes.size());
   }
   TriangleMesh mesh;
   mesh.vertices.reserve(vertices);

@@ -42,7 +42,7 @@ Type read_type(const LineReader& lines, std::size_t word) {
   for (std::size_t i = 0; i < kNames.size() && word < lines.words().size(); ++i) {
     if (lines.words()[word] == kNames[i][0] || lines.words()[word] == kNames[i][1]) return static_cast<Type>(i);
   }
-  lines.fail("'{}' is not a PLY type; allowed are char, uchar, short, ushort, int, uint, float, double",
+  lines.fail("{} is not a PLY type; allowed are char, uchar, short, ushort, int, uint, float, double",
              lines.shown(word));
 }
 
@@ -67,18 +67,20 @@ Header read_header(LineReader& lines, std::int64_t file_size) {
     if (words[0] == "format") {
       const std::string_view kind = words.size() > 1 ? words[1] : "";
       if (kind != "ascii" && kind != "binary_little_endian" && kind != "binary_big_endian") {
-        lines.fail("format '{}'; allowed are ascii, binary_little_endian, binary_big_endian", lines.shown(1));
+        lines.fail("format {}; allowed are ascii, binary_little_endian, binary_big_endian", lines.shown(1));
       }
       header.format = kind == "ascii" ? Format::kAscii : kind == "binary_big_endian" ? Format::kBig : Format::kLittle;
     } else if (words[0] == "element") {
       const std::int64_t count = lines.integer(2);
       // An element takes a byte at least, so a larger count is wrong and must not size an allocation or a loop.
-      if (count < 0 || count > file_size) lines.fail("{} elements do not fit into {} bytes", count, file_size);
+      if (count < 0 || count > file_size)
+        lines.fail("{} elements do not fit into {} bytes; the file is cut short or its counts are wrong", count,
+                   file_size);
       header.elements.push_back({std::string(words[1]), count, {}});
     } else if (words[0] == "property") {
       read_property(lines, header);
     } else if (words[0] != "comment" && words[0] != "obj_info") {
-      lines.fail("'{}' is not a word of a PLY header", lines.shown(0));
+      lines.fail("{} is not a word of a PLY header", lines.shown(0));
     }
   }
 }
@@ -111,7 +113,7 @@ class Body {
     const std::string_view word = bytes_.substr(at_, end - at_);
     at_ = end;
     double x = 0.0;
-    if (!parse_number(word, x)) fail(fmt::format("'{}' is not a number", quote_for_message(word)));
+    if (!parse_number(word, x)) fail(fmt::format("{} is not a number", quote_for_message(word)));
     return x;
   }
   template <typename T>
@@ -208,7 +210,7 @@ TriangleMesh read_ply(const std::string& name, std::string_view bytes) {
   for (const Element& element : header.elements) {
     if (element.name == "tristrips") fail_input("{}: triangle strips are not supported; write faces", name);
     if (element.properties.empty() && element.count > 0) {
-      fail_input("{}: element '{}' has no properties", name, quote_for_message(element.name));
+      fail_input("{}: element {} has no properties", name, quote_for_message(element.name));
     }
     for (std::int64_t i = 0; i < element.count; ++i) {
       body.start(element, i);

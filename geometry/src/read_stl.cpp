@@ -52,7 +52,7 @@ TriangleMesh read_ascii(const std::string& name, std::string_view bytes) {
     } else if (word == "solid" || word == "endsolid") {
       ended = word == "endsolid";
     } else if (word != "facet" && word != "outer") {
-      lines.fail("'{}' is not a word of an ASCII STL file", lines.shown(0));
+      lines.fail("{} is not a word of an ASCII STL file", lines.shown(0));
     }
   }
   if (!ended || corners != 0) fail_input("{}: no 'endsolid' at the end; the file is cut short", name);
