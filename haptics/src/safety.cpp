@@ -35,7 +35,7 @@ Vec3 shortened(const Vec3& v, double limit, bool& hit) noexcept {
 
 void validate(const SafetySettings& s) {
   require_positive("safety.max_force", s.max_force, 1000.0, "N");
-  require_positive("safety.max_torque", s.max_torque, 100.0, "N·m");
+  require_range("safety.max_torque", s.max_torque, 0.0, 100.0, "N·m");
   require_positive("safety.max_force_rate", s.max_force_rate, 1e7, "N/s");
   require_positive("safety.max_torque_rate", s.max_torque_rate, 1e6, "N·m/s");
   require_range("safety.ramp_time", s.ramp_time, 0.0, 60.0, "s");

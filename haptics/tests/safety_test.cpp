@@ -201,6 +201,15 @@ TEST(SafetyStage, FreshAgain_ReturnsByARampNotAStep) {
   }
 }
 
+TEST(SafetyStage, WithoutTorque_SendsForceAlone) {
+  SafetySettings settings = without_ramp();
+  settings.max_torque = 0.0;
+  SafetyStage stage(settings, kDt);
+  const SafeWrench sent = stage.apply({Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.1, 0.0)}, 0.0);
+  EXPECT_EQ(sent.force().x(), 1.0);
+  EXPECT_EQ(sent.torque(), Vec3(0.0, 0.0, 0.0));
+}
+
 TEST(SafetyStage, EarlierEvents_AreCountedAndReported) {
   SafetyStage stage(without_ramp(), kDt);
   stage.apply({}, 0.0, kPassivityDamped);

@@ -35,7 +35,7 @@ enum SafetyEvent : std::uint32_t {
 struct SafetySettings {
   /// Largest force [N]. 12 N is the omega class; nothing stronger is held by a hand at a desk.
   double max_force = 12.0;
-  /// Largest torque [N·m].
+  /// Largest torque [N·m]; 0 for a device that gives none.
   double max_torque = 0.4;
   /// Fastest change of force [N/s]. A 5000 N/m wall (the stiffest a device of the omega class shows) met at 0.5 m/s
   /// asks for 2500 N/s: honest contact stays below the limit, which otherwise would add lag and so cost stability.

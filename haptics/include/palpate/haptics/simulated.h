@@ -44,8 +44,9 @@ struct SimulatedDeviceSettings {
 void validate(const SimulatedDeviceSettings& settings);
 
 /// Settings of a class of devices: "omega" (12 N, 5000 N/m), "touch" (3.3 N, 500 N/m) or "ideal" (no motor limit, no
-/// encoder, no friction). Force, stiffness and workspace are makers' figures; damping is the one that makes the
-/// maker's stiffness just passive at 1 kHz; mass and friction are typical of the class. Throws InputError.
+/// encoder, no friction). Force and stiffness are makers' figures; damping is the one that makes the maker's stiffness
+/// just passive at 1 kHz; mass, friction, encoder and workspace are typical of the class, not measured. Throws
+/// InputError.
 SimulatedDeviceSettings simulated_device_preset(std::string_view name);
 std::vector<std::string_view> simulated_device_presets();
 
