@@ -14,6 +14,7 @@ namespace {
 void compute_errors(const RunData& run, const RunData& reference, Metrics& m) {
   SentTrack track(reference.ticks);
   double force_sum = 0.0, torque_sum = 0.0, reference_sum = 0.0, largest = 0.0;
+  bool torques = false;
   std::size_t count = 0;
   for (const TickRow& row : run.ticks) {
     Wrench truth;
@@ -21,6 +22,7 @@ void compute_errors(const RunData& run, const RunData& reference, Metrics& m) {
     const double e2 = (row.sent.force - truth.force).squaredNorm();
     force_sum += e2;
     torque_sum += (row.sent.torque - truth.torque).squaredNorm();
+    torques = torques || !row.sent.torque.isZero(0.0) || !truth.torque.isZero(0.0);
     reference_sum += truth.force.squaredNorm();
     largest = std::max(largest, e2);
     ++count;
@@ -29,7 +31,7 @@ void compute_errors(const RunData& run, const RunData& reference, Metrics& m) {
   const double n = static_cast<double>(count);
   m.force_error_rms = std::sqrt(force_sum / n);
   m.force_error_max = std::sqrt(largest);
-  m.torque_error_rms = std::sqrt(torque_sum / n);
+  if (torques) m.torque_error_rms = std::sqrt(torque_sum / n);
   if (reference_sum > 0.0) m.force_error_relative = 100.0 * std::sqrt(force_sum / reference_sum);
 }
 

@@ -133,14 +133,15 @@ Plot make_tick_time_plot(const Runs& runs) {
     while (first < last && times.bin(first) == 0) ++first;
     while (last > first && times.bin(last) == 0) --last;
     Series series{run->name, {}, {}, style};
-    for (int bin = first / kMerge * kMerge; bin <= last; bin += kMerge) {
+    // An empty bin on either side closes the outline.
+    const int begin = std::max(0, first / kMerge - 1) * kMerge;
+    const int end = std::min(last + 2 * kMerge, Histogram::kBins);
+    for (int bin = begin; bin + kMerge <= end; bin += kMerge) {
       std::uint64_t count = 0;
       for (int i = bin; i < bin + kMerge; ++i) count += times.bin(i);
       series.x.push_back(1e-9 * Histogram::bin_edge_ns(bin));
       series.y.push_back(static_cast<double>(count));
     }
-    series.x.push_back(1e-9 * Histogram::bin_edge_ns(last / kMerge * kMerge + kMerge));
-    series.y.push_back(0.0);  // closes the last bin
     plot.series.push_back(std::move(series));
   }
   plot.note = "Both axes are logarithmic: the right-hand tail holds the late ticks.";

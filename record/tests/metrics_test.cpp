@@ -29,7 +29,9 @@ Vec3 wave(double t) {
 }
 
 TEST(ForceError, IsZeroAgainstItself) {
-  const RunData run = make_run(500, wave);
+  RunData run = make_run(500, wave);
+  EXPECT_TRUE(std::isnan(compute_metrics(run, &run).torque_error_rms));  // a device without torque
+  run.ticks[7].sent.torque = Vec3(0, 0.1, 0);
   const Metrics m = compute_metrics(run, &run);
   EXPECT_EQ(m.force_error_rms, 0.0);
   EXPECT_EQ(m.force_error_max, 0.0);

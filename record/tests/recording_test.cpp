@@ -243,13 +243,14 @@ TEST(RecordingWriter, SaysWhyItCannotWrite) {
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find(missing + ": cannot create"), std::string::npos) << e.what();
   }
+  const TempPath never_made("never_made.palpate");
   RecordingHeader header = sample_header(true);
   header.dt = 0.0;
-  EXPECT_THROW(RecordingWriter("/tmp/never_made.palpate", header), InputError);
+  EXPECT_THROW(RecordingWriter(never_made.str(), header), InputError);
   header = sample_header(true);
   header.scene = "\xff\xfe";
-  EXPECT_THROW(RecordingWriter("/tmp/never_made.palpate", header), InputError);
-  EXPECT_FALSE(std::filesystem::exists("/tmp/never_made.palpate"));
+  EXPECT_THROW(RecordingWriter(never_made.str(), header), InputError);
+  EXPECT_FALSE(std::filesystem::exists(never_made.str()));
 }
 
 TEST(RecordingWriter, ReportsAFullDiskOnceAndForEver) {

@@ -59,6 +59,25 @@
     });
   }
 
+  // Dashes tell smooth curves apart but tear dense ones to shreds: a curve whose visible part is many times as long as
+  // the plot is wide is drawn thin and solid until the reader zooms in.
+  function chooseDashes(u, plot) {
+    const [first, last] = u.series[0].idxs;
+    plot.series.forEach((s, k) => {
+      const series = u.series[k + 1], scale = u.scales.y, values = u.data[k + 1];
+      let length = 0, before = null;
+      for (let i = first; i <= last; ++i) {
+        if (values[i] == null) continue;
+        if (before !== null) length += Math.abs(values[i] - before);
+        before = values[i];
+      }
+      const dense = (length / (scale.max - scale.min)) * u.bbox.height > 4 * u.bbox.width;
+      const { dash, width } = look(s);
+      series.dash = dense ? [] : dash;
+      series.width = dense ? Math.min(width, 1) : width;
+    });
+  }
+
   function drawLines(figure, plot) {
     const box = figure.querySelector(".canvas");
     const histogram = plot.kind === "histogram";
@@ -75,11 +94,12 @@
       scales: histogram
         ? { x: { time: false, distr: 3 }, y: { distr: 3, range: (u, low, high) => [0.5, Math.max(high * 1.5, 2)] } }
         : { x: { time: false } },
-      axes: [axis(label(plot.x_label, x.unit)), { ...axis(label(plot.y_label, y.unit)), size: 58 }],
+      axes: [{ ...axis(label(plot.x_label, x.unit)), size: 32 }, { ...axis(label(plot.y_label, y.unit)), size: 58 }],
       cursor: {
-        drag: { x: true, y: false }, points: { size: 6 },
+        y: false, drag: { x: true, y: false }, points: { size: 6 },
         ...(histogram ? {} : { sync: { key: "time", setSeries: false, scales: ["x", null] } }),
       },
+      hooks: histogram ? {} : { drawClear: [u => chooseDashes(u, plot)] },
       legend: { markers: { width: 2, dash: (u, i) => (options.series[i].dash.length ? "dashed" : "solid") } },
       series: [{ label: plot.x_label, value: (u, v) => (v == null ? "–" : `${digits(v)} ${x.unit}`), dash: [] }],
     };
@@ -90,7 +110,7 @@
         label: s.name, stroke: color, dash, width: lineWidth, spanGaps: !shared, show: !hidden.has(s.name),
         points: { show: false },
         paths: histogram ? uPlot.paths.stepped({ align: 1 }) : undefined,
-        value: (u, v) => (histogram && v < 1 ? "0" : digits(v)),
+        value: (u, v) => (histogram && v === 0.5 ? "0" : digits(v)),
       });
     });
     const u = new uPlot(options, table, box);
@@ -169,7 +189,7 @@
 
     drawAxes(c) {
       const { x, y, w, h } = this.inner;
-      const step = niceStep(Math.max(w, h) / this.scale, Math.max(w, h) / 90);
+      const stepX = niceStep(w / this.scale, w / 90), stepY = niceStep(h / this.scale, h / 45);
       c.font = "12px system-ui, sans-serif";
       c.strokeStyle = css("--grid");
       c.fillStyle = css("--soft");
@@ -177,15 +197,15 @@
       c.beginPath();
       c.textAlign = "center";
       c.textBaseline = "top";
-      for (let i = Math.ceil(this.dataX(x) / step); i * step <= this.dataX(x + w); ++i) {
-        c.moveTo(this.px(i * step), y); c.lineTo(this.px(i * step), y + h + 5);
-        c.fillText(digits(i * step), this.px(i * step), y + h + 8);
+      for (let i = Math.ceil(this.dataX(x) / stepX); i * stepX <= this.dataX(x + w); ++i) {
+        c.moveTo(this.px(i * stepX), y); c.lineTo(this.px(i * stepX), y + h + 5);
+        c.fillText(digits(i * stepX), this.px(i * stepX), y + h + 8);
       }
       c.textAlign = "right";
       c.textBaseline = "middle";
-      for (let i = Math.ceil(this.dataY(y + h) / step); i * step <= this.dataY(y); ++i) {
-        c.moveTo(x - 5, this.py(i * step)); c.lineTo(x + w, this.py(i * step));
-        c.fillText(digits(i * step), x - 8, this.py(i * step));
+      for (let i = Math.ceil(this.dataY(y + h) / stepY); i * stepY <= this.dataY(y); ++i) {
+        c.moveTo(x - 5, this.py(i * stepY)); c.lineTo(x + w, this.py(i * stepY));
+        c.fillText(digits(i * stepY), x - 8, this.py(i * stepY));
       }
       c.stroke();
       c.textAlign = "center";
