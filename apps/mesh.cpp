@@ -27,8 +27,8 @@ void print_json(const LoadedMesh& loaded, const std::string& file) {
                                       {"closed", r.closed},
                                       {"genus", r.genus},
                                       {"volume", r.volume},
-                                      {"min", vec(r.box.min)},
-                                      {"max", vec(r.box.max)},
+                                      {"min", vec(r.box.lower)},
+                                      {"max", vec(r.box.upper)},
                                       {"shortest_edge", r.shortest_edge},
                                       {"mean_edge", r.mean_edge},
                                       {"longest_edge", r.longest_edge},
@@ -49,7 +49,7 @@ int mesh_command(const MeshCommand& options) {
     return kDone;
   }
   const MeshReport& r = loaded.report;
-  const Vec3 size = r.box.max - r.box.min;
+  const Vec3 size = r.box.upper - r.box.lower;
   fmt::print("{}: {}\n", options.file, r.describe());
   fmt::print("size    {} × {} × {}\n", format_quantity(size.x(), "m"), format_quantity(size.y(), "m"),
              format_quantity(size.z(), "m"));

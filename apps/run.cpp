@@ -19,6 +19,7 @@ struct RunOptions {
   std::string record;
   bool no_record = false;
   std::string replay;
+  bool headless = false;  ///< accepted, and always so: the viewer is a command of its own
   bool json = false;
 };
 
@@ -162,7 +163,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("-o,--record", options->record, "recording to write; default: recordings/SCENE-METHOD-NNN.palpate");
   command->add_flag("--no-record", options->no_record, "write no recording");
   command->add_option("--replay", options->replay, "the hand of this recording (and its scene, if SCENE is not given)");
-  command->add_flag("--headless", "without the viewer; this command never opens one");
+  command->add_flag("--headless", options->headless, "without the viewer; this command never opens one");
   command->add_flag("--json", options->json, "summary as JSON");
   command->footer("Example: palpate run sine-static --method halfspace --seconds 2");
   command->callback([options, &action] { action = [options] { return run_command(*options); }; });
