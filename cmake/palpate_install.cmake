@@ -1,1 +1,17 @@
-# cmake --install and find_package(palpate).
+# cmake --install, and find_package(palpate) for those who build on it: targets palpate::core … palpate::experiments.
+include(CMakePackageConfigHelpers)
+get_property(layers GLOBAL PROPERTY palpate_layers)
+install(TARGETS ${layers} EXPORT palpate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(target ${layers})
+  string(REPLACE "palpate_" "" layer ${target})
+  install(DIRECTORY ${layer}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+install(EXPORT palpate NAMESPACE palpate:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palpate FILE palpate-targets.cmake)
+configure_package_config_file(cmake/palpate-config.cmake.in palpate-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palpate)
+write_basic_package_version_file(palpate-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/palpate-config.cmake ${PROJECT_BINARY_DIR}/palpate-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palpate)
+install(DIRECTORY scenes schema DESTINATION ${CMAKE_INSTALL_DATADIR}/palpate)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES third_party/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uplot)

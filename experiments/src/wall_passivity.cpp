@@ -24,14 +24,13 @@ double compute_unrest(const RunData& run) {
 
 double final_energy(const RunData& run) { return run.ticks.back().energy; }
 
-Plot make_force_plot(const RunData& run, const std::string& title, const std::string& note) {
+Plot make_force_plot(const RunData& run, const std::string& title) {
   Plot plot;
   plot.title = title;
   plot.x_label = "time";
   plot.x_unit = "s";
   plot.y_label = "force on the hand";
   plot.y_unit = "N";
-  plot.note = note;
   Series series;
   series.name = run.name;
   for (const TickRow& row : run.ticks) {
@@ -112,9 +111,9 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
       "Device damping b = {} N·s/m and tick T = {} ms give a passive limit of 2b/T = {:.0f} N/m. The same simulated hand "
       "touches the wall three times.",
       scene.make_device()->info().damping, 1e3 * scene.run.dt, limit)};
-  out.report.plots = {make_force_plot(runs[0], "1. Below the limit: settles", cases[0].name),
-                      make_force_plot(runs[1], "2. Far above the limit: oscillates", cases[1].name),
-                      make_force_plot(runs[2], "3. The same wall with the controller: calmed", cases[2].name),
+  out.report.plots = {make_force_plot(runs[0], "1. Below the limit: settles"),
+                      make_force_plot(runs[1], "2. Far above the limit: oscillates"),
+                      make_force_plot(runs[2], "3. The same wall with the controller: calmed"),
                       make_energy_plot(runs)};
   return out;
 }

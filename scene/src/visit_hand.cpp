@@ -66,7 +66,7 @@ void visit_press_and_slide(Fields& f, MakePath& make) {
   f.number({.name = "approach_time", .doc = "of the way down", .unit = "s"}, s.approach_time, kPositive);
   f.number({.name = "hold_time", .doc = "after the approach and before the retreat", .unit = "s"}, s.hold_time, kNotNegative);
   f.vector({.name = "slide_direction", .doc = "sideways; any length"}, s.slide_direction);
-  f.number({.name = "slide_distance", .doc = "of one stroke", .unit = "m"}, s.slide_distance, kNotNegative);
+  f.number({.name = "slide_distance", .doc = "of one stroke", .unit = "m"}, s.slide_distance, {0.0, 10.0, true});
   f.number({.name = "slide_speed", .doc = "in the middle of a stroke", .unit = "m/s"}, s.slide_speed, kPositive);
   f.number({.name = "slide_ramp", .doc = "time to reach that speed, and to stop", .unit = "s"}, s.slide_ramp, kNotNegative);
   f.integer({.name = "strokes", .doc = "1: there; 2: there and back; …"}, s.strokes, {0, 100000});

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# bad_inputs_test.sh PALPATE: what is wrong is named, the exit code is 2, and nothing crashes. Also run under ASan.
+set -uo pipefail
+palpate=$1
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cases=0; failures=0
+
+# refused WORDS COMMAND...: the command must exit with 2 and its message must contain WORDS (a fixed string).
+refused() {
+  local words=$1; shift
+  cases=$((cases + 1))
+  local code=0
+  timeout 60 "$palpate" "$@" >"$work/out" 2>"$work/err" || code=$?
+  if [ $code -ne 2 ] || ! grep -qF -- "$words" "$work/err" || grep -qE 'Sanitizer|runtime error' "$work/err"; then
+    failures=$((failures + 1))
+    echo "FAILED ($code): palpate $*"; echo "  wanted: $words"; sed 's/^/  got: /' "$work/err" | head -5 | cut -c1-400
+  fi
+}
+# scene WORDS JSON: a scene file with that text.
+scene() { printf '%s' "$2" > "$work/s.json"; refused "$1" check "$work/s.json"; }
+# body WORDS SHAPE / hand WORDS HAND / top WORDS KEYS: a valid scene but for one part.
+good_hand='{"type":"scripted","path":{"type":"tap"}}'
+good_body='{"type":"static","shape":{"type":"box"}}'
+top()  { scene "$1" "{\"format\":1,$2\"bodies\":[$good_body],\"hand\":$good_hand}"; }
+body() { scene "$1" "{\"format\":1,\"bodies\":[$2],\"hand\":$good_hand}"; }
+hand() { scene "$1" "{\"format\":1,\"bodies\":[$good_body],\"hand\":$2}"; }
+
+# -- Scene files as files
+refused "no such file" check "$work/missing.json"
+refused "not a file" check "$work/."
+refused "built in: organ" check no-such-scene
+scene ':1: not JSON' ''
+scene ':1: not JSON' '{"format": 1, "bodies": ['
+scene ':2: not JSON' '{"format": 1,
+ "bodies": nonsense}'
+head -c 10000000 /dev/zero > "$work/zeros.json"; refused ':1: not JSON' check "$work/zeros.json"
+head -c 20000000 /dev/zero > "$work/zeros.json"; refused 'has at most' check "$work/zeros.json"
+head -c 100000 /dev/urandom > "$work/noise.json"; refused 'noise.json' check "$work/noise.json"
+printf '%0.s[' $(seq 100000) > "$work/deep.json"; refused 'nested deeper than 32' check "$work/deep.json"
+scene 'must be an object' '[1, 2]'
+scene 'key "format" is given twice' '{"format":1,"format":1}'
+scene 'not JSON' '{"format": 1e999}'
+scene 'not JSON' '{"format": NaN}'
+# -- The scene's own keys
+scene 'key "format" is missing' '{}'
+scene 'format = 2: must be 1 to 1' '{"format": 2}'
+scene 'format = "1": must be a number' '{"format": "1"}'
+scene 'key "bodies" is missing' '{"format": 1}'
+scene 'bodies is empty' "{\"format\":1,\"bodies\":[],\"hand\":$good_hand}"
+scene 'bodies[0] = 7: must be an object' '{"format":1,"bodies":[7]}'
+top 'unknown key "mehtod". Did you mean "method"?' '"mehtod":"direct",'
+top 'Did you mean "halfspace"?' '"method":"half_space",'
+top 'seconds = -1: must be above 0' '"seconds":-1,'
+top 'rates.dt = 0: must be 1e-05 to 0.1 s' '"rates":{"dt":0},'
+top 'slow_period = 0.0001 s; allowed: dt' '"rates":{"dt":0.001,"slow_period":0.0001},'
+top 'tool.mass = -0.001: must be 0 to 10 kg' '"tool":{"type":"point","mass":-0.001},'
+top 'stiffness = 0: must be above 0' '"tool":{"type":"point","coupling":{"stiffness":0}},'
+top 'safety.max_force = -3' '"safety":{"max_force":-3},'
+top 'tool = true: must be an object' '"tool":true,'
+# -- Bodies
+body 'key "type" is missing' '{}'
+body 'must be one of: static' '{"type":"soft"}'
+body 'key "shape" is missing' '{"type":"static"}'
+body 'bodies[0].friction = -0.1: must be 0 to 100' '{"type":"static","friction":-0.1,"shape":{"type":"box"}}'
+body 'Did you mean "sphere"?' '{"type":"static","shape":{"type":"shpere"}}'
+body 'radius = -1' '{"type":"static","shape":{"type":"sphere","radius":-1}}'
+body 'subdivisions = 2.5: must be a whole number' '{"type":"static","shape":{"type":"sphere","subdivisions":2.5}}'
+body 'has 2 items; must be three numbers' '{"type":"static","position":[1,2],"shape":{"type":"box"}}'
+body 'position[1] = null: must be a number' '{"type":"static","position":[1,null,2],"shape":{"type":"box"}}'
+body 'size' '{"type":"static","shape":{"type":"box","size":[0.1,0,0.1]}}'
+# -- Meshes in scenes and on their own
+body 'gone.obj' '{"type":"static","shape":{"type":"mesh","file":"gone.obj"}}'
+body 'key "file" is missing' '{"type":"static","shape":{"type":"mesh"}}'
+printf 'v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n' > "$work/nan.obj"; refused 'nan.obj' mesh "$work/nan.obj"
+body 'nan.obj' '{"type":"static","shape":{"type":"mesh","file":"nan.obj"}}'
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n' > "$work/index.obj"; refused 'index.obj' mesh "$work/index.obj"
+printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n' > "$work/cut.off"; refused 'cut.off' mesh "$work/cut.off"
+head -c 10000000 /dev/zero > "$work/zeros.stl"; refused 'zeros.stl' mesh "$work/zeros.stl"
+head -c 10000000 /dev/zero > "$work/zeros.ply"; refused 'zeros.ply' mesh "$work/zeros.ply"
+printf 'ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nend_header\n' > "$work/huge.ply"; refused 'huge.ply' mesh "$work/huge.ply"
+: > "$work/empty.obj"; refused 'empty.obj' mesh "$work/empty.obj"
+cp "$work/nan.obj" "$work/what.xyz"; refused '.obj' mesh "$work/what.xyz"
+refused 'missing.stl' mesh "$work/missing.stl"
+# -- Hands
+hand 'must be one of: scripted, simulated, replay' '{"type":"robot"}'
+hand 'key "path" is missing' '{"type":"scripted"}'
+hand 'frequency = -2' '{"type":"scripted","path":{"type":"sine","frequency":-2}}'
+hand 'times' '{"type":"scripted","path":{"type":"keyframes","keyframes":[{"time":1,"position":[0,0,0]},{"time":0.5,"position":[0,0,0]}]}}'
+hand 'direction' '{"type":"scripted","path":{"type":"tap","direction":[0,0,0]}}'
+hand 'mass = -0.1: must be above 0' '{"type":"simulated","mass":-0.1,"path":{"type":"tap"}}'
+hand 'preset = "phantom"' '{"type":"simulated","preset":"phantom","path":{"type":"tap"}}'
+hand 'missing.palpate' '{"type":"replay","file":"missing.palpate"}'
+# -- Recordings
+head -c 1000000 /dev/zero > "$work/zeros.palpate"; refused 'zeros.palpate' export "$work/zeros.palpate"
+printf 'PALPATE RECORDING 1\n{"tick_columns": 7}\n' > "$work/bad.palpate"; refused 'bad.palpate' run --replay "$work/bad.palpate"
+printf 'PALPATE RECORDING 9\n{}\n' > "$work/new.palpate"; refused 'new.palpate' export "$work/new.palpate"
+hand 'zeros.palpate' '{"type":"replay","file":"zeros.palpate"}'
+# -- Usage
+refused 'method' run wall --method nothing --no-record
+refused 'recording' run wall --lockstep --seconds 0.1 --record /proc/recording.palpate
+refused 'experiments:' reproduce nothing
+refused 'seconds' run wall --seconds abc
+
+echo "$cases bad inputs, $((cases - failures)) refused as they should be"
+[ $failures -eq 0 ]
