@@ -7,6 +7,8 @@
 #endif
 
 // Short vectors by the compiler's own extension (GCC, Clang): the same source for AVX2, SSE2 and other machines.
+// Without AVX GCC warns (-Wpsabi) that passing them differs with it; they never leave one source file, so no two can
+// disagree.
 namespace palpate::simd {
 
 using Float8 = float __attribute__((vector_size(32)));

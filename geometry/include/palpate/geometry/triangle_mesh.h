@@ -35,7 +35,7 @@ BoundingBox compute_bounding_box(std::span<const Vec3> vertices) noexcept;
 /// Twice the triangle's area times its unit normal, by its winding [m²]; zero for a degenerate triangle.
 Vec3 compute_area_normal(const Vec3& a, const Vec3& b, const Vec3& c) noexcept;
 
-/// Unit normal of triangle `t` by its winding; zero if the triangle has no area. At any thread and in a tick.
+/// Unit normal of triangle `t` by its winding; zero if the triangle has no area. Any thread, also in a tick.
 Vec3 compute_unit_normal(const TriangleMesh& mesh, std::int32_t t) noexcept;
 
 /// Sum of the triangles' areas [m²].

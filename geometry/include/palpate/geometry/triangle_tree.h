@@ -41,12 +41,12 @@ struct SegmentHit {
 class TriangleTree {
  public:
   /// Takes the mesh over. Throws InputError if it has no triangles, a vertex in use that is not finite, or an index
-  /// out of range. About 1 µs a triangle.
+  /// out of range. About 0.3 µs a triangle at 10,000, 1 µs at a million.
   explicit TriangleTree(TriangleMesh mesh);
 
   const TriangleMesh& mesh() const noexcept { return mesh_; }
 
-  /// Moves the vertices, same topology. Allocates nothing; about 20 ns a triangle. The tree stays right for any
+  /// Moves the vertices, same topology. Allocates nothing; 12 to 45 ns a triangle. The tree stays right for any
   /// motion; it gets slow only if neighbours part. False, and nothing moved, if the number of vertices differs.
   bool refit(std::span<const Vec3> vertices) noexcept;
 
