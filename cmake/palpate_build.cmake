@@ -22,7 +22,7 @@ target_compile_options(palpate_flags INTERFACE
   -ffp-contract=off -fno-math-errno)
 # GCC 12 flow analysis cries wolf at -O3 on Eigen expressions and on std::string (its bugs 105651, 105329).
 target_compile_options(palpate_flags INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
-  -Wno-stringop-overflow -Wno-restrict)
+  -Wno-stringop-overflow -Wno-restrict -Wno-psabi)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND PALPATE_ARCH)
   # Users of an installed Palpate must agree with it on Eigen's alignment, so this goes with the targets.
   set(palpate_arch_flag -march=${PALPATE_ARCH})
@@ -39,10 +39,6 @@ set_property(GLOBAL PROPERTY palpate_layers "")
 function(palpate_layer name)
   cmake_parse_arguments(arg "" "" "LINKS;PRIVATE_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/src/*.cpp)
-  if(NOT sources)
-    file(WRITE ${PROJECT_BINARY_DIR}/generated/empty_${name}.cpp "")
-    set(sources ${PROJECT_BINARY_DIR}/generated/empty_${name}.cpp)
-  endif()
   set(target palpate_${name})
   add_library(${target} STATIC ${sources})
   add_library(palpate::${name} ALIAS ${target})
@@ -63,7 +59,8 @@ function(palpate_layer name)
   file(GLOB tests CONFIGURE_DEPENDS ${name}/tests/*.cpp)
   if(PALPATE_BUILD_TESTS AND tests)
     add_executable(${name}_tests ${tests})
-    target_link_libraries(${name}_tests PRIVATE ${target} palpate_flags palpate_testing GTest::gtest GTest::gtest_main)
+    target_link_libraries(${name}_tests PRIVATE ${target} ${arg_PRIVATE_LINKS} palpate_flags palpate_testing
+                          GTest::gtest GTest::gtest_main)
     target_precompile_headers(${name}_tests REUSE_FROM palpate_core)
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300
                          WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
