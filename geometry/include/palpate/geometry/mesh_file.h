@@ -26,9 +26,8 @@ struct LoadedMesh {
 ///   .off  also COFF, NOFF, STOFF with comments; not binary OFF
 /// Polygons become fans, which is right where they are convex. Coordinates are read in double precision.
 ///
-/// Palpate reads these itself: assimp 5.2 rounds to float, and heap overflows on malformed PLY files were fixed only
-/// after it (assimp/assimp #5310, #5738), while mesh files often come from elsewhere. The tests compare with it on real
-/// meshes.
+/// Palpate reads these itself: mesh files often come from elsewhere, so every byte is checked, and nothing is rounded
+/// to float on the way.
 ///
 /// Throws InputError naming the file and, for text, the line: missing, not readable, unknown ending, cut short, not
 /// of that format, numbers not finite, indices out of range, empty, and what repair_mesh() refuses.
