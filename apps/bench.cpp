@@ -22,17 +22,19 @@ struct BenchRow {
   double slow_period;
 };
 
-double p(const Histogram& h, double share) { return 1e-9 * h.compute_percentile_ns(share); }
+double p(const Histogram& h, double share) {
+  return 1e-9 * h.compute_percentile_ns(share);
+}
 
 void print_text(const std::vector<BenchRow>& rows) {
-  fmt::print("{:<14} {:<12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "scene", "method", "tick p50", "tick p99",
-             "tick max", "step p50", "step p99", "misses", "late p99");
+  fmt::print("{:<14} {:<12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "scene", "method", "tick p50",
+             "tick p99", "tick max", "step p50", "step p99", "misses", "late p99");
   for (const BenchRow& row : rows) {
     const RunSummary& s = row.summary;
     const auto show = [](double seconds) { return seconds > 0.0 ? format_quantity(seconds, "s") : std::string("–"); };
-    fmt::print("{:<14} {:<12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", row.scene, row.method, show(p(s.tick_times, 0.5)),
-               show(p(s.tick_times, 0.99)), show(p(s.tick_times, 1.0)), show(p(s.step_times, 0.5)),
-               show(p(s.step_times, 0.99)), s.tick_misses, show(p(s.tick_delays, 0.99)));
+    fmt::print("{:<14} {:<12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", row.scene, row.method,
+               show(p(s.tick_times, 0.5)), show(p(s.tick_times, 0.99)), show(p(s.tick_times, 1.0)),
+               show(p(s.step_times, 0.5)), show(p(s.step_times, 0.99)), s.tick_misses, show(p(s.tick_delays, 0.99)));
   }
   fmt::print("Times are computing times; late is how long after its moment a tick began, misses are ticks skipped.\n");
 }
@@ -75,7 +77,9 @@ int bench_command(const BenchCommand& options) {
       once.lockstep = false;
       once.keep_rows = false;
       once.control.stop = &stop_requested();
-      once.control.progress = [&](double t) { progress.show(fmt::format("{} {}", scene.name, method.name), t / scene.run.seconds); };
+      once.control.progress = [&](double t) {
+        progress.show(fmt::format("{} {}", scene.name, method.name), t / scene.run.seconds);
+      };
       rows.push_back({scene.name, std::string(method.name), run_scene(scene, world, once).summary, scene.run.dt,
                       scene.run.slow_period});
       if (stop_requested().load()) break;
@@ -95,7 +99,9 @@ void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<BenchCommand>();
   CLI::App* command = app.add_subcommand("bench", "time both loops on this machine, in real time");
   command->add_option("SCENE", options->scenes, "scene files or built-in scenes; default: all built-in ones");
-  command->add_option("-s,--seconds", options->seconds, "of each run")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("-s,--seconds", options->seconds, "of each run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example: palpate bench organ --seconds 1");
   command->callback([options, &action] { action = [options] { return bench_command(*options); }; });

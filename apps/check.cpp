@@ -18,16 +18,18 @@ struct CheckCommand {
 
 using Json = nlohmann::ordered_json;
 
-void print_text(const Scene& scene, const World& world, const Device& device, const std::vector<std::string>& warnings) {
+void print_text(const Scene& scene, const World& world, const Device& device,
+                const std::vector<std::string>& warnings) {
   fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
   fmt::print("method  {} ({})\n", scene.method, find_method(scene.method).description);
-  fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
-             format_quantity(scene.run.latency, "s"), scene.run.seconds);
+  fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
+             1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
   fmt::print("tool    point of {}, coupling {} N/m, {} N·s/m\n", format_quantity(1e3 * scene.tool.mass, "g"),
              scene.tool.coupling.stiffness, scene.tool.coupling.damping);
   fmt::print("hand    {} ({})\n", scene.hand, device.info().name);
   for (const StaticBody& body : world.bodies()) {
-    fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction, check_mesh(body.surface.mesh()).describe());
+    fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
+               check_mesh(body.surface.mesh()).describe());
   }
   for (const std::string& warning : warnings) fmt::print("warning {}\n", warning);
   fmt::print("valid\n");
@@ -87,7 +89,8 @@ void add_check(CLI::App& app, Action& action) {
   command->add_option("SCENE", options->scene, "scene file or built-in scene; none: list the built-in ones");
   command->add_flag("--schema", options->schema, "print the JSON Schema of scene files");
   command->add_flag("--json", options->json, "as JSON");
-  command->footer("Example: palpate check scenes/organ.json\nExits with 2 and says where and what, if the scene is not valid.");
+  command->footer(
+      "Example: palpate check scenes/organ.json\nExits with 2 and says where and what, if the scene is not valid.");
   command->callback([options, &action] { action = [options] { return check_command(*options); }; });
 }
 

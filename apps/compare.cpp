@@ -23,10 +23,11 @@ void print_text(const Comparison& comparison) {
              "largest jump", "off surface", "energy given", "tick p99", "step p99");
   for (const NamedMetrics& run : comparison.metrics) {
     const Metrics& m = run.metrics;
-    fmt::print("{:<12} {:>12} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}\n", run.name, format_quantity(m.force_error_rms, "N"),
-               format_quantity(m.force_error_relative, "%"), format_quantity(m.force_jump_max, "N"),
-               format_quantity(m.proxy_distance_max, "m"), format_quantity(m.energy_max, "J"),
-               format_quantity(m.tick_time_p99, "s"), format_quantity(m.step_time_p99, "s"));
+    fmt::print("{:<12} {:>12} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}\n", run.name,
+               format_quantity(m.force_error_rms, "N"), format_quantity(m.force_error_relative, "%"),
+               format_quantity(m.force_jump_max, "N"), format_quantity(m.proxy_distance_max, "m"),
+               format_quantity(m.energy_max, "J"), format_quantity(m.tick_time_p99, "s"),
+               format_quantity(m.step_time_p99, "s"));
   }
 }
 
@@ -63,10 +64,12 @@ int compare_command(const CompareCommand& options) {
 
 void add_compare(CLI::App& app, Action& action) {
   auto options = std::make_shared<CompareCommand>();
-  CLI::App* command = app.add_subcommand("compare", "all methods on the same hand motion, against the truth; one report");
+  CLI::App* command =
+      app.add_subcommand("compare", "all methods on the same hand motion, against the truth; one report");
   command->add_option("SCENE", options->scene, "scene file or built-in scene")->required();
   command->add_option("-m,--methods", options->methods, "methods; default: all")->delimiter(',');
-  command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")->check(CLI::PositiveNumber);
+  command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--closed-loop", options->closed_loop,
                     "each method moves its own simulated hand; default: all get the hand of the reference run");
   command->add_option("-o,--output", options->output, "report to write; default: reports/SCENE-NNN.html");

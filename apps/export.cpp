@@ -16,7 +16,8 @@ int export_command(const ExportCommand& options) {
   const std::string csv = options.output.empty() ? options.recording + ".csv" : options.output;
   make_parent_folder(csv);
   write_csv(recording, csv);
-  fmt::print("{} ticks to {}\n{} slow steps to {}\n", recording.ticks.size(), csv, recording.steps.size(), steps_csv_path(csv));
+  fmt::print("{} ticks to {}\n{} slow steps to {}\n", recording.ticks.size(), csv, recording.steps.size(),
+             steps_csv_path(csv));
   return kDone;
 }
 

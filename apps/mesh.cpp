@@ -67,7 +67,9 @@ void add_mesh(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("mesh", "look at, check and convert a surface mesh");
   command->add_option("FILE", options->file, "OBJ, STL, PLY or OFF")->required();
   command->add_option("-o,--output", options->output, "write the checked mesh; the ending names the format");
-  command->add_option("--scale", options->scale, "metres in one unit of the file")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--scale", options->scale, "metres in one unit of the file")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example: palpate mesh statue.off --scale 0.001 --output statue.ply");
   command->callback([options, &action] { action = [options] { return mesh_command(*options); }; });

@@ -66,7 +66,8 @@ int reproduce_command(const ReproduceCommand& options) {
 
 void add_reproduce(CLI::App& app, Action& action) {
   auto options = std::make_shared<ReproduceCommand>();
-  CLI::App* command = app.add_subcommand("reproduce", "a paper's experiment: its claim beside what was measured; plots");
+  CLI::App* command =
+      app.add_subcommand("reproduce", "a paper's experiment: its claim beside what was measured; plots");
   command->add_option("NAME", options->names, "experiments; none: list them");
   command->add_flag("--all", options->all, "every experiment");
   command->add_option("-o,--output", options->output, "folder for the reports")->capture_default_str();

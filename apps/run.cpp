@@ -38,7 +38,9 @@ std::string times_text(const Histogram& h) {
                      show(static_cast<double>(h.max_ns())));
 }
 
-double rate(std::uint64_t count, double seconds) { return seconds > 0.0 ? static_cast<double>(count) / seconds : 0.0; }
+double rate(std::uint64_t count, double seconds) {
+  return seconds > 0.0 ? static_cast<double>(count) / seconds : 0.0;
+}
 
 std::string safety_text(const SafetyCounters& s) {
   std::vector<std::string> parts;
@@ -158,9 +160,12 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "run a scene with a hand, and record it");
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
   command->add_option("-m,--method", options->method, "method; default: the scene's");
-  command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")->check(CLI::PositiveNumber);
-  command->add_flag("--lockstep", options->lockstep, "virtual time, one thread, the same bits every time; default: real time");
-  command->add_option("-o,--record", options->record, "recording to write; default: recordings/SCENE-METHOD-NNN.palpate");
+  command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--lockstep", options->lockstep,
+                    "virtual time, one thread, the same bits every time; default: real time");
+  command->add_option("-o,--record", options->record,
+                      "recording to write; default: recordings/SCENE-METHOD-NNN.palpate");
   command->add_flag("--no-record", options->no_record, "write no recording");
   command->add_option("--replay", options->replay, "the hand of this recording (and its scene, if SCENE is not given)");
   command->add_flag("--headless", options->headless, "without the viewer; this command never opens one");

@@ -107,12 +107,19 @@ void reference_tick(benchmark::State& state) {
   const double p50 = median_ns(times);
   state.counters["triangles"] = triangles;
   state.counters["p50_us"] = 1e-3 * p50;
-  state.counters["of_limit"] = 1e-3 * p50 / limit_us[static_cast<int>(std::log10(static_cast<double>(state.range(0)))) - 3];
+  state.counters["of_limit"] =
+      1e-3 * p50 / limit_us[static_cast<int>(std::log10(static_cast<double>(state.range(0)))) - 3];
 #ifdef PALPATE_HAS_BULLET
   state.counters["of_bullet"] = p50 / bullet;
 #endif
 }
-BENCHMARK(reference_tick)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->Iterations(3)->Unit(benchmark::kMillisecond);
+BENCHMARK(reference_tick)
+    ->Arg(1000)
+    ->Arg(10000)
+    ->Arg(100000)
+    ->Arg(1000000)
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace palpate

@@ -19,7 +19,8 @@ int main() {
 
   RunSettings settings;
   settings.seconds = 0.7;
-  Method method = find_method("reference").make({world, ToolSettings{}, settings.dt, settings.slow_period, hand.read(0.0)});
+  Method method =
+      find_method("reference").make({world, ToolSettings{}, settings.dt, settings.slow_period, hand.read(0.0)});
 
   const RunSummary summary = run_lockstep(settings, {method, hand});
   std::printf("peak force %.3f N after %.1f s\n", summary.safety.peak_force, summary.seconds);

@@ -25,14 +25,26 @@ __attribute__((tls_model("initial-exec"))) thread_local Violations seen;
 RealtimeGuard::RealtimeGuard() noexcept {
   if (depth++ == 0) seen = {};
 }
-RealtimeGuard::~RealtimeGuard() { --depth; }
-Violations RealtimeGuard::violations() const noexcept { return seen; }
-bool RealtimeGuard::available() noexcept { return PALPATE_GUARD_AVAILABLE != 0; }
+RealtimeGuard::~RealtimeGuard() {
+  --depth;
+}
+Violations RealtimeGuard::violations() const noexcept {
+  return seen;
+}
+bool RealtimeGuard::available() noexcept {
+  return PALPATE_GUARD_AVAILABLE != 0;
+}
 
 #if PALPATE_GUARD_AVAILABLE
-static void count_allocation() noexcept { seen.allocations += depth > 0; }
-static void count_lock() noexcept { seen.locks += depth > 0; }
-static void count_io() noexcept { seen.io += depth > 0; }
+static void count_allocation() noexcept {
+  seen.allocations += depth > 0;
+}
+static void count_lock() noexcept {
+  seen.locks += depth > 0;
+}
+static void count_io() noexcept {
+  seen.io += depth > 0;
+}
 
 template <typename Function>
 static Function* next(const char* name) noexcept {
@@ -55,11 +67,21 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void __libc_free(void*);
 
-void* malloc(std::size_t n) { return count_allocation(), __libc_malloc(n); }
-void* calloc(std::size_t n, std::size_t size) { return count_allocation(), __libc_calloc(n, size); }
-void* realloc(void* p, std::size_t n) { return count_allocation(), __libc_realloc(p, n); }
-void* memalign(std::size_t a, std::size_t n) { return count_allocation(), __libc_memalign(a, n); }
-void* aligned_alloc(std::size_t a, std::size_t n) { return count_allocation(), __libc_memalign(a, n); }
+void* malloc(std::size_t n) {
+  return count_allocation(), __libc_malloc(n);
+}
+void* calloc(std::size_t n, std::size_t size) {
+  return count_allocation(), __libc_calloc(n, size);
+}
+void* realloc(void* p, std::size_t n) {
+  return count_allocation(), __libc_realloc(p, n);
+}
+void* memalign(std::size_t a, std::size_t n) {
+  return count_allocation(), __libc_memalign(a, n);
+}
+void* aligned_alloc(std::size_t a, std::size_t n) {
+  return count_allocation(), __libc_memalign(a, n);
+}
 int posix_memalign(void** p, std::size_t a, std::size_t n) {
   count_allocation();
   *p = __libc_memalign(a, n);
@@ -70,11 +92,11 @@ void free(void* p) {
   __libc_free(p);
 }
 
-#define PALPATE_INTERPOSE(COUNT, RESULT, NAME, PARAMETERS, ARGUMENTS)          \
-  RESULT NAME PARAMETERS {                                                     \
-    static RESULT(*const real) PARAMETERS = next<RESULT PARAMETERS>(#NAME);    \
-    COUNT();                                                                   \
-    return real ARGUMENTS;                                                     \
+#define PALPATE_INTERPOSE(COUNT, RESULT, NAME, PARAMETERS, ARGUMENTS)       \
+  RESULT NAME PARAMETERS {                                                  \
+    static RESULT(*const real) PARAMETERS = next<RESULT PARAMETERS>(#NAME); \
+    COUNT();                                                                \
+    return real ARGUMENTS;                                                  \
   }
 
 PALPATE_INTERPOSE(count_lock, int, pthread_mutex_lock, (pthread_mutex_t * m) noexcept, (m))

@@ -56,12 +56,13 @@ TEST(PointOnPlanes, FrictionHoldsBelowTheConeAndSlidesOnItAbove) {
     const Vec3 along(std::cos(angle), 0.0, std::sin(angle));
     const ContactPlane floor{Vec3::UnitY(), 0.0, 0.3};
     const double depth = 0.01;
-    const Vec3 held = settle_on_planes({&floor, 1}, Vec3::Zero(), 0.299 * depth * along - depth * Vec3::UnitY()).position;
+    const Vec3 held =
+        settle_on_planes({&floor, 1}, Vec3::Zero(), 0.299 * depth * along - depth * Vec3::UnitY()).position;
     EXPECT_LT(held.norm(), 1e-17);
     const Vec3 target = 0.5 * depth * along - depth * Vec3::UnitY();
     const Vec3 slid = settle_on_planes({&floor, 1}, Vec3::Zero(), target).position;
     EXPECT_LT((slid - 0.2 * depth * along).norm(), 1e-16);  // (0.5 − μ) depth
-    const Vec3 force = slid - target;                        // λ over the stiffness
+    const Vec3 force = slid - target;                       // λ over the stiffness
     EXPECT_NEAR(force.cross(Vec3::UnitY()).norm() / force.y(), 0.3, 1e-12);
   }
 }
@@ -69,7 +70,8 @@ TEST(PointOnPlanes, FrictionHoldsBelowTheConeAndSlidesOnItAbove) {
 TEST(PointOnPlanes, CreaseFrictionActsAlongTheCreaseWithBothLoads) {
   // A right-angled groove along z, its sides at 45°: each load is depth/√2, so the grip is μ √2 depth.
   const double s = std::sqrt(0.5);
-  const std::array<ContactPlane, 2> groove = {ContactPlane{Vec3(s, s, 0), 0.0, 0.2}, ContactPlane{Vec3(-s, s, 0), 0.0, 0.2}};
+  const std::array<ContactPlane, 2> groove = {ContactPlane{Vec3(s, s, 0), 0.0, 0.2},
+                                              ContactPlane{Vec3(-s, s, 0), 0.0, 0.2}};
   const double depth = 0.01;
   const Vec3 slid = settle_on_planes(groove, Vec3::Zero(), Vec3(0, -depth, 0.01)).position;
   EXPECT_NEAR(slid.z(), 0.01 - 0.2 * std::sqrt(2.0) * depth, 1e-15);
@@ -78,7 +80,8 @@ TEST(PointOnPlanes, CreaseFrictionActsAlongTheCreaseWithBothLoads) {
 }
 
 TEST(PointOnPlanes, ContradictoryPlanesLeaveThePointWhereItWas) {
-  const std::array<ContactPlane, 2> slit = {ContactPlane{Vec3::UnitY(), 1.0, 0.0}, ContactPlane{-Vec3::UnitY(), 1.0, 0.0}};
+  const std::array<ContactPlane, 2> slit = {ContactPlane{Vec3::UnitY(), 1.0, 0.0},
+                                            ContactPlane{-Vec3::UnitY(), 1.0, 0.0}};
   const PlaneContact c = settle_on_planes(slit, Vec3(1, 2, 3), Vec3::Zero());
   EXPECT_FALSE(c.feasible);
   EXPECT_EQ(c.position, Vec3(1, 2, 3));

@@ -21,7 +21,9 @@ void Histogram::merge(const Histogram& other) noexcept {
   max_ = std::max(max_, other.max_);
 }
 
-double Histogram::bin_edge_ns(int i) noexcept { return std::exp2(i / 32.0); }
+double Histogram::bin_edge_ns(int i) noexcept {
+  return std::exp2(i / 32.0);
+}
 
 double Histogram::compute_percentile_ns(double p) const noexcept {
   if (count_ == 0) return 0.0;

@@ -63,8 +63,8 @@ std::vector<Vec3> trace_surface(const World& world, const std::vector<TickRow>& 
 Report make_comparison_report(const Scene& scene, const World& world, const Comparison& comparison) {
   Report report;
   report.title = fmt::format("{}: methods compared", scene.name);
-  report.subtitle = fmt::format("{} hand, {} s, fast {:.4g} Hz, slow {:.4g} Hz, latency {:.3g} ms, Palpate {}", scene.hand,
-                                scene.run.seconds, 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
+  report.subtitle = fmt::format("{} hand, {} s, fast {:.4g} Hz, slow {:.4g} Hz, latency {:.3g} ms, Palpate {}",
+                                scene.hand, scene.run.seconds, 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
                                 1e3 * scene.run.latency, kVersion);
   if (!scene.description.empty()) report.paragraphs.push_back(scene.description);
   report.tables = make_metrics_tables(comparison.metrics);

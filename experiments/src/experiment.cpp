@@ -21,7 +21,9 @@ constexpr std::array kExperiments = {
 
 }  // namespace
 
-std::span<const Experiment> registered_experiments() noexcept { return kExperiments; }
+std::span<const Experiment> registered_experiments() noexcept {
+  return kExperiments;
+}
 
 const Experiment& find_experiment(std::string_view name) {
   std::vector<std::string_view> names;

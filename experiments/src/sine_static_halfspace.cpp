@@ -26,8 +26,10 @@ ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options) {
   out.claims = {
       {"proxy of halfspace leaves the surface", "\"the proxy trajectory regularly moves away from the surface\"",
        halfspace.proxy_distance_max, 0.5 * kIndentation, Relation::kAtLeast, "m"},
-      {"proxy of reference stays on it", "the truth", truth.proxy_distance_max, 0.01 * kIndentation, Relation::kAtMost, "m"},
-      {"force of halfspace jumps when a model arrives", "\"the proxy snaps back when an updated constraint set arrives\"",
+      {"proxy of reference stays on it", "the truth", truth.proxy_distance_max, 0.01 * kIndentation, Relation::kAtMost,
+       "m"},
+      {"force of halfspace jumps when a model arrives",
+       "\"the proxy snaps back when an updated constraint set arrives\"",
        halfspace.force_jump_max / truth.force_jump_max, 5.0, Relation::kAtLeast, ""},
       {"force of halfspace is wrong", "\"the according haptic forces increase unnaturally\"",
        halfspace.force_error_relative, 25.0, Relation::kAtLeast, "%"},

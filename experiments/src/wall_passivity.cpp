@@ -22,7 +22,9 @@ double compute_unrest(const RunData& run) {
   return std::sqrt(sum / static_cast<double>(n));
 }
 
-double final_energy(const RunData& run) { return run.ticks.back().energy; }
+double final_energy(const RunData& run) {
+  return run.ticks.back().energy;
+}
 
 Plot make_force_plot(const RunData& run, const std::string& title) {
   Plot plot;
@@ -69,16 +71,18 @@ Plot make_energy_plot(const std::vector<RunData>& runs) {
 ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("wall");
   const World world = make_world(scene);
-  const double limit = max_passive_stiffness(scene.make_device()->info().damping, scene.tool.coupling.damping, scene.run.dt);
+  const double limit =
+      max_passive_stiffness(scene.make_device()->info().damping, scene.tool.coupling.damping, scene.run.dt);
 
   struct Case {
     std::string name;
     double stiffness;
     bool control;
   };
-  const std::vector<Case> cases = {{fmt::format("{:.0f} N/m, half the passive limit", 0.5 * limit), 0.5 * limit, false},
-                                   {fmt::format("{:.0f} N/m, ten times the limit", 10.0 * limit), 10.0 * limit, false},
-                                   {fmt::format("{:.0f} N/m with passivity control", 10.0 * limit), 10.0 * limit, true}};
+  const std::vector<Case> cases = {
+      {fmt::format("{:.0f} N/m, half the passive limit", 0.5 * limit), 0.5 * limit, false},
+      {fmt::format("{:.0f} N/m, ten times the limit", 10.0 * limit), 10.0 * limit, false},
+      {fmt::format("{:.0f} N/m with passivity control", 10.0 * limit), 10.0 * limit, true}};
   std::vector<RunData> runs;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     scene.tool.coupling.stiffness = cases[i].stiffness;
@@ -95,26 +99,26 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
   using Relation = MeasuredClaim::Relation;
   const double settled = compute_unrest(runs[0]), shaking = compute_unrest(runs[1]), calmed = compute_unrest(runs[2]);
   out.claims = {
-      {"below the limit the wall settles (force RMS about its mean, last second)", "passive for K < 2b/T", settled, 0.01,
-       Relation::kAtMost, "N"},
+      {"below the limit the wall settles (force RMS about its mean, last second)", "passive for K < 2b/T", settled,
+       0.01, Relation::kAtMost, "N"},
       {"below the limit it gives the hand no energy", "passive", final_energy(runs[0]), 0.0, Relation::kAtMost, "J"},
       {"far above the limit it oscillates", "not passive", shaking, 1.0, Relation::kAtLeast, "N"},
       {"the observer sees the energy", "E > 0 shows activity (Hannaford & Ryu 2002)", final_energy(runs[1]), 0.1,
        Relation::kAtLeast, "J"},
-      {"the controller calms it (oscillation left)", "the controller dissipates what was generated", calmed / shaking, 0.2,
-       Relation::kAtMost, ""},
+      {"the controller calms it (oscillation left)", "the controller dissipates what was generated", calmed / shaking,
+       0.2, Relation::kAtMost, ""},
       {"the controller keeps the energy given down (of what was given without it)", "E stays near 0",
        final_energy(runs[2]) / final_energy(runs[1]), 0.05, Relation::kAtMost, ""},
   };
   out.report.title = "A virtual wall and the passive stiffness";
-  out.report.paragraphs = {fmt::format(
-      "Device damping b = {} N·s/m and tick T = {} ms give a passive limit of 2b/T = {:.0f} N/m. The same simulated hand "
-      "touches the wall three times.",
-      scene.make_device()->info().damping, 1e3 * scene.run.dt, limit)};
+  out.report.paragraphs = {
+      fmt::format("Device damping b = {} N·s/m and tick T = {} ms give a passive limit of 2b/T = {:.0f} N/m. The same "
+                  "simulated hand "
+                  "touches the wall three times.",
+                  scene.make_device()->info().damping, 1e3 * scene.run.dt, limit)};
   out.report.plots = {make_force_plot(runs[0], "1. Below the limit: settles"),
                       make_force_plot(runs[1], "2. Far above the limit: oscillates"),
-                      make_force_plot(runs[2], "3. The same wall with the controller: calmed"),
-                      make_energy_plot(runs)};
+                      make_force_plot(runs[2], "3. The same wall with the controller: calmed"), make_energy_plot(runs)};
   return out;
 }
 

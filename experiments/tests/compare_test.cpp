@@ -39,7 +39,8 @@ TEST(Compare, ClosedLoopLetsEachMethodMoveItsOwnHand) {
   const Comparison c = compare_methods(scene, world, options);
   double apart = 0.0;
   for (std::size_t i = 0; i < c.runs[0].data.ticks.size(); ++i) {
-    apart = std::max(apart, (c.runs[0].data.ticks[i].device.position - c.reference.data.ticks[i].device.position).norm());
+    apart =
+        std::max(apart, (c.runs[0].data.ticks[i].device.position - c.reference.data.ticks[i].device.position).norm());
   }
   EXPECT_GT(apart, 1e-5);  // a force that comes 20 ms late moves the hand differently
 }

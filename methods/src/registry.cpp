@@ -19,7 +19,9 @@ constexpr std::array kMethods = {
 
 }  // namespace
 
-std::span<const MethodInfo> registered_methods() noexcept { return kMethods; }
+std::span<const MethodInfo> registered_methods() noexcept {
+  return kMethods;
+}
 
 const MethodInfo& find_method(std::string_view name) {
   std::vector<std::string_view> names;

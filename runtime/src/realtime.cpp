@@ -102,8 +102,7 @@ class RealtimeRun {
   }
 
   bool stop_wanted() const noexcept {
-    return failed_.load(std::memory_order_relaxed) ||
-           (control_.stop && control_.stop->load(std::memory_order_relaxed));
+    return failed_.load(std::memory_order_relaxed) || (control_.stop && control_.stop->load(std::memory_order_relaxed));
   }
 
   // Real-time from the first deadline on.

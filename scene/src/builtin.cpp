@@ -7,7 +7,9 @@
 
 namespace palpate {
 
-std::span<const BuiltinScene> builtin_scenes() noexcept { return builtin_list(); }
+std::span<const BuiltinScene> builtin_scenes() noexcept {
+  return builtin_list();
+}
 
 Scene load_builtin_scene(std::string_view name) {
   std::vector<std::string_view> names;

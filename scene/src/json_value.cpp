@@ -61,7 +61,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     std::string what = error.what();
     // The library's own prefix and position say less than ours.
     if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
-    fail_input("{}:{}: not JSON near {}: {}", file_, line(), quote_for_message(token, 24), quote_for_message(what, 160));
+    fail_input("{}:{}: not JSON near {}: {}", file_, line(), quote_for_message(token, 24),
+               quote_for_message(what, 160));
   }
 
  private:
@@ -120,12 +121,18 @@ const JsonValue* JsonValue::find(std::string_view key) const noexcept {
 
 std::string_view type_name(JsonValue::Type type) noexcept {
   switch (type) {
-    case JsonValue::Type::kNull: return "null";
-    case JsonValue::Type::kBoolean: return "true or false";
-    case JsonValue::Type::kNumber: return "a number";
-    case JsonValue::Type::kText: return "a text";
-    case JsonValue::Type::kList: return "a list";
-    case JsonValue::Type::kObject: return "an object";
+    case JsonValue::Type::kNull:
+      return "null";
+    case JsonValue::Type::kBoolean:
+      return "true or false";
+    case JsonValue::Type::kNumber:
+      return "a number";
+    case JsonValue::Type::kText:
+      return "a text";
+    case JsonValue::Type::kList:
+      return "a list";
+    case JsonValue::Type::kObject:
+      return "an object";
   }
   return "?";
 }

@@ -10,10 +10,14 @@ namespace {
 
 std::string show(const JsonValue& value) {
   switch (value.type) {
-    case JsonValue::Type::kNumber: return fmt::format("{}", value.number);
-    case JsonValue::Type::kBoolean: return value.boolean ? "true" : "false";
-    case JsonValue::Type::kText: return quote_for_message(value.text);
-    default: return std::string(type_name(value.type));
+    case JsonValue::Type::kNumber:
+      return fmt::format("{}", value.number);
+    case JsonValue::Type::kBoolean:
+      return value.boolean ? "true" : "false";
+    case JsonValue::Type::kText:
+      return quote_for_message(value.text);
+    default:
+      return std::string(type_name(value.type));
   }
 }
 
@@ -57,7 +61,8 @@ class Reader final : public Fields {
   void vector(const Field& field, Vec3& value) override {
     const JsonValue* v = find(field, JsonValue::Type::kList);
     if (!v) return;
-    if (v->items.size() != 3) fail_input("{}: has {} items; must be three numbers [x, y, z]", at(*v, field.name), v->items.size());
+    if (v->items.size() != 3)
+      fail_input("{}: has {} items; must be three numbers [x, y, z]", at(*v, field.name), v->items.size());
     for (int i = 0; i < 3; ++i) {
       const JsonValue& item = v->items[static_cast<std::size_t>(i)];
       const std::string name = fmt::format("{}[{}]", field.name, i);
@@ -82,7 +87,8 @@ class Reader final : public Fields {
   void list(const Field& field, std::size_t max_items, const std::function<void(Fields&)>& visit) override {
     const JsonValue* v = find(field, JsonValue::Type::kList);
     if (!v) return;
-    if (v->items.size() > max_items) fail_input("{}: has {} items; at most {}", at(*v, field.name), v->items.size(), max_items);
+    if (v->items.size() > max_items)
+      fail_input("{}: has {} items; at most {}", at(*v, field.name), v->items.size(), max_items);
     for (std::size_t i = 0; i < v->items.size(); ++i) {
       const std::string name = fmt::format("{}[{}]", field.name, i);
       if (v->items[i].type != JsonValue::Type::kObject) fail(v->items[i], name, "must be an object");
@@ -127,7 +133,8 @@ class Reader final : public Fields {
     const JsonValue* v = value_.find(field.name);
     if (!v) {
       if (field.required) {
-        fail_input("{}: key \"{}\" is missing{}{}", at(value_, {}), field.name, field.doc.empty() ? "" : ": ", field.doc);
+        fail_input("{}: key \"{}\" is missing{}{}", at(value_, {}), field.name, field.doc.empty() ? "" : ": ",
+                   field.doc);
       }
       return nullptr;
     }
@@ -151,8 +158,8 @@ class Reader final : public Fields {
     for (const auto& [name, value] : value_.members) {
       if (name == "$schema" && path_.empty()) continue;  // editors put it there
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-      fail_input("{}: unknown key {}{}; known here: {}", at(value, {}), quote_for_message(name), suggestion(name, known_),
-                 join_words(known_));
+      fail_input("{}: unknown key {}{}; known here: {}", at(value, {}), quote_for_message(name),
+                 suggestion(name, known_), join_words(known_));
     }
   }
 
@@ -165,7 +172,8 @@ class Reader final : public Fields {
 }  // namespace
 
 void read_fields(const JsonValue& root, const std::string& file, const std::function<void(Fields&)>& visit) {
-  if (root.type != JsonValue::Type::kObject) fail_input("{}:{}: must be an object {{…}}, is {}", file, root.line, type_name(root.type));
+  if (root.type != JsonValue::Type::kObject)
+    fail_input("{}:{}: must be an object {{…}}, is {}", file, root.line, type_name(root.type));
   Reader(root, file, "").read(root, "", visit);
 }
 

@@ -25,38 +25,57 @@ void visit_rates(Fields& f, RunSettings& run) {
   run.latency = std::numeric_limits<double>::quiet_NaN();
   f.number({.name = "dt", .doc = "fast period", .unit = "s"}, run.dt, {1e-5, 0.1});
   f.number({.name = "slow_period", .doc = "slow period ΔT", .unit = "s"}, run.slow_period, {1e-5, 10.0});
-  f.number({.name = "latency", .doc = "from the start of a slow step to its model in the fast loop, in lockstep; default: slow_period", .unit = "s"},
+  f.number({.name = "latency",
+            .doc = "from the start of a slow step to its model in the fast loop, in lockstep; default: slow_period",
+            .unit = "s"},
            run.latency, {0.0, 10.0});
-  f.number({.name = "stall_from", .doc = "no slow step begins from here … (lockstep; shows the watchdog)", .unit = "s"}, run.stall_from, kNotNegative);
+  f.number({.name = "stall_from", .doc = "no slow step begins from here … (lockstep; shows the watchdog)", .unit = "s"},
+           run.stall_from, kNotNegative);
   f.number({.name = "stall_until", .doc = "… to here", .unit = "s"}, run.stall_until, kNotNegative);
 }
 
 void visit_tool(Fields& f, ToolSettings& tool) {
-  f.kind({{"point", "a point mass on a virtual coupling", [&](Fields& k) {
-             k.number({.name = "mass", .doc = "of the proxy", .unit = "kg"}, tool.mass, {0.0, 10.0});
-             k.object({.name = "coupling", .doc = "spring and damper between handle and proxy"}, [&](Fields& c) {
-               c.number({.name = "stiffness", .doc = "of the spring", .unit = "N/m"}, tool.coupling.stiffness, {0.0, 1e6, true});
-               c.number({.name = "damping", .doc = "of the damper", .unit = "N·s/m"}, tool.coupling.damping, {0.0, 1e4});
-             });
-           }}});
+  f.kind(
+      {{"point", "a point mass on a virtual coupling", [&](Fields& k) {
+          k.number({.name = "mass", .doc = "of the proxy", .unit = "kg"}, tool.mass, {0.0, 10.0});
+          k.object({.name = "coupling", .doc = "spring and damper between handle and proxy"}, [&](Fields& c) {
+            c.number({.name = "stiffness", .doc = "of the spring", .unit = "N/m"}, tool.coupling.stiffness,
+                     {0.0, 1e6, true});
+            c.number({.name = "damping", .doc = "of the damper", .unit = "N·s/m"}, tool.coupling.damping, {0.0, 1e4});
+          });
+        }}});
 }
 
 void visit_safety(Fields& f, SafetySettings& s) {
-  f.number({.name = "max_force", .doc = "largest force sent; the device's own limit if that is lower", .unit = "N"}, s.max_force, {0.0, 1000.0, true});
+  f.number({.name = "max_force", .doc = "largest force sent; the device's own limit if that is lower", .unit = "N"},
+           s.max_force, {0.0, 1000.0, true});
   f.number({.name = "max_torque", .doc = "largest torque sent", .unit = "N·m"}, s.max_torque, {0.0, 100.0, true});
-  f.number({.name = "max_force_rate", .doc = "fastest change of force", .unit = "N/s"}, s.max_force_rate, {0.0, 1e9, true});
-  f.number({.name = "max_torque_rate", .doc = "fastest change of torque", .unit = "N·m/s"}, s.max_torque_rate, {0.0, 1e9, true});
-  f.number({.name = "ramp_time", .doc = "force comes in over this time at start", .unit = "s"}, s.ramp_time, {0.0, 60.0});
-  f.number({.name = "stale_after", .doc = "model age at which the force begins to fade; default: latency + 2 slow_period", .unit = "s"}, s.stale_after, {0.0, 60.0, true});
+  f.number({.name = "max_force_rate", .doc = "fastest change of force", .unit = "N/s"}, s.max_force_rate,
+           {0.0, 1e9, true});
+  f.number({.name = "max_torque_rate", .doc = "fastest change of torque", .unit = "N·m/s"}, s.max_torque_rate,
+           {0.0, 1e9, true});
+  f.number({.name = "ramp_time", .doc = "force comes in over this time at start", .unit = "s"}, s.ramp_time,
+           {0.0, 60.0});
+  f.number({.name = "stale_after",
+            .doc = "model age at which the force begins to fade; default: latency + 2 slow_period",
+            .unit = "s"},
+           s.stale_after, {0.0, 60.0, true});
   f.number({.name = "fade_time", .doc = "force fades over this time", .unit = "s"}, s.fade_time, {0.0, 60.0});
 }
 
 void visit_passivity(Fields& f, PassivitySettings& s) {
-  f.number({.name = "allowance", .doc = "energy that may be given to the hand before the controller acts", .unit = "J"}, s.allowance, {0.0, 1e3});
-  f.number({.name = "credit_limit", .doc = "most energy taken from the hand that is remembered", .unit = "J"}, s.credit_limit, {0.0, 1e3});
-  f.number({.name = "debt_limit", .doc = "most energy given to the hand that is remembered", .unit = "J"}, s.debt_limit, {0.0, 1e3});
-  f.number({.name = "max_damping", .doc = "most damping that the controller adds", .unit = "N·s/m"}, s.max_damping, {0.0, 1e4});
-  f.number({.name = "max_rotational_damping", .doc = "most rotational damping that the controller adds", .unit = "N·m·s/rad"}, s.max_rotational_damping, {0.0, 10.0});
+  f.number({.name = "allowance", .doc = "energy that may be given to the hand before the controller acts", .unit = "J"},
+           s.allowance, {0.0, 1e3});
+  f.number({.name = "credit_limit", .doc = "most energy taken from the hand that is remembered", .unit = "J"},
+           s.credit_limit, {0.0, 1e3});
+  f.number({.name = "debt_limit", .doc = "most energy given to the hand that is remembered", .unit = "J"}, s.debt_limit,
+           {0.0, 1e3});
+  f.number({.name = "max_damping", .doc = "most damping that the controller adds", .unit = "N·s/m"}, s.max_damping,
+           {0.0, 1e4});
+  f.number({.name = "max_rotational_damping",
+            .doc = "most rotational damping that the controller adds",
+            .unit = "N·m·s/rad"},
+           s.max_rotational_damping, {0.0, 10.0});
 }
 
 /// The scene format. `scene.file` is set.
@@ -74,16 +93,19 @@ void visit_scene(Fields& f, Scene& scene) {
   scene.run.safety.stale_after = unset;
   f.object({.name = "rates", .doc = "of the two loops"}, [&](Fields& o) { visit_rates(o, scene.run); });
   f.object({.name = "tool", .doc = "what the hand holds"}, [&](Fields& o) { visit_tool(o, scene.tool); });
-  f.object({.name = "safety", .doc = "limits on what reaches the hand"}, [&](Fields& o) { visit_safety(o, scene.run.safety); });
-  f.object({.name = "passivity", .doc = "present: a controller takes out energy that the loop generated"}, [&](Fields& o) {
-    if (!scene.run.passivity) scene.run.passivity.emplace();
-    visit_passivity(o, *scene.run.passivity);
-  });
+  f.object({.name = "safety", .doc = "limits on what reaches the hand"},
+           [&](Fields& o) { visit_safety(o, scene.run.safety); });
+  f.object({.name = "passivity", .doc = "present: a controller takes out energy that the loop generated"},
+           [&](Fields& o) {
+             if (!scene.run.passivity) scene.run.passivity.emplace();
+             visit_passivity(o, *scene.run.passivity);
+           });
   f.list({.name = "bodies", .doc = "what can be touched", .required = true}, kMaxBodies, [&](Fields& o) {
     scene.bodies.emplace_back();
     visit_body(o, scene.file, scene.bodies.back());
   });
-  f.object({.name = "hand", .doc = "who or what moves the device", .required = true}, [&](Fields& o) { visit_hand(o, scene); });
+  f.object({.name = "hand", .doc = "who or what moves the device", .required = true},
+           [&](Fields& o) { visit_hand(o, scene); });
 }
 
 std::string read_file(const std::string& file) {
@@ -119,7 +141,9 @@ Scene parse_scene(std::string text, const std::string& file) {
   return scene;
 }
 
-Scene load_scene(const std::string& file) { return parse_scene(read_file(file), file); }
+Scene load_scene(const std::string& file) {
+  return parse_scene(read_file(file), file);
+}
 
 std::string make_scene_schema() {
   Scene scene;

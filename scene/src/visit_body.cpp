@@ -100,8 +100,12 @@ std::vector<Kind> shape_kinds(const std::string& scene_file, SceneBody& body) {
          named("mesh");
          std::string file;
          MeshFileOptions options;
-         f.text({.name = "file", .doc = "relative to the scene file, or data:NAME in the folder PALPATE_DATA", .required = true}, file);
-         f.number({.name = "scale", .doc = "metres in one unit of the file", .unit = "m"}, options.scale, {0.0, 1e6, true});
+         f.text({.name = "file",
+                 .doc = "relative to the scene file, or data:NAME in the folder PALPATE_DATA",
+                 .required = true},
+                file);
+         f.number({.name = "scale", .doc = "metres in one unit of the file", .unit = "m"}, options.scale,
+                  {0.0, 1e6, true});
          make = [=, path = resolve_file(file, scene_file)] { return load_mesh(path, options).mesh; };
        }},
   };

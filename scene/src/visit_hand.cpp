@@ -24,7 +24,8 @@ void visit_keyframes(Fields& f, MakePath& make) {
   KeyframePathSettings s;
   std::string interpolation = "smooth";
   bool turned = false;
-  f.choice({.name = "interpolation", .doc = "smooth (no overshoot, rest at the ends) or linear"}, interpolation, {"smooth", "linear"});
+  f.choice({.name = "interpolation", .doc = "smooth (no overshoot, rest at the ends) or linear"}, interpolation,
+           {"smooth", "linear"});
   f.list({.name = "keyframes", .doc = "where the hand is when", .required = true}, kMaxKeyframes, [&](Fields& k) {
     double time = 0.0;
     Vec3 position = Vec3::Zero();
@@ -50,9 +51,11 @@ void visit_sine(Fields& f, MakePath& make) {
   f.number({.name = "frequency", .doc = "of the sine", .unit = "Hz"}, s.frequency, {0.0, 500.0});
   f.number({.name = "phase", .doc = "at the beginning", .unit = "rad"}, s.phase, kAnyNumber);
   visit_rotation(f, s.rotation);
-  f.vector({.name = "rotation_amplitude", .doc = "rotation vector that swings with the sine", .unit = "rad"}, s.rotation_amplitude);
+  f.vector({.name = "rotation_amplitude", .doc = "rotation vector that swings with the sine", .unit = "rad"},
+           s.rotation_amplitude);
   f.number({.name = "start_time", .doc = "the hand waits that long", .unit = "s"}, s.start_time, kNotNegative);
-  f.number({.name = "ramp_time", .doc = "motion comes in and goes out over this time", .unit = "s"}, s.ramp_time, kNotNegative);
+  f.number({.name = "ramp_time", .doc = "motion comes in and goes out over this time", .unit = "s"}, s.ramp_time,
+           kNotNegative);
   f.number({.name = "duration", .doc = "of the motion; 0: for ever", .unit = "s"}, s.duration, kNotNegative);
   make = path_maker(s);
 }
@@ -64,11 +67,13 @@ void visit_press_and_slide(Fields& f, MakePath& make) {
   f.vector({.name = "direction", .doc = "of pressing; any length"}, s.direction);
   f.number({.name = "depth", .doc = "way from start along the direction", .unit = "m"}, s.depth, kAnyNumber);
   f.number({.name = "approach_time", .doc = "of the way down", .unit = "s"}, s.approach_time, kPositive);
-  f.number({.name = "hold_time", .doc = "after the approach and before the retreat", .unit = "s"}, s.hold_time, kNotNegative);
+  f.number({.name = "hold_time", .doc = "after the approach and before the retreat", .unit = "s"}, s.hold_time,
+           kNotNegative);
   f.vector({.name = "slide_direction", .doc = "sideways; any length"}, s.slide_direction);
   f.number({.name = "slide_distance", .doc = "of one stroke", .unit = "m"}, s.slide_distance, {0.0, 10.0, true});
   f.number({.name = "slide_speed", .doc = "in the middle of a stroke", .unit = "m/s"}, s.slide_speed, kPositive);
-  f.number({.name = "slide_ramp", .doc = "time to reach that speed, and to stop", .unit = "s"}, s.slide_ramp, kNotNegative);
+  f.number({.name = "slide_ramp", .doc = "time to reach that speed, and to stop", .unit = "s"}, s.slide_ramp,
+           kNotNegative);
   f.integer({.name = "strokes", .doc = "1: there; 2: there and back; …"}, s.strokes, {0, 100000});
   f.number({.name = "retract_time", .doc = "of the way up", .unit = "s"}, s.retract_time, kPositive);
   make = path_maker(s);
@@ -108,12 +113,14 @@ std::vector<Kind> single_kinds(MakePath& make) {
 void visit_sequence(Fields& f, MakePath& make) {
   SequencePathSettings s;
   std::vector<MakePath> parts;
-  f.number({.name = "blend_time", .doc = "from the end of one part to the beginning of the next", .unit = "s"}, s.blend_time, kNotNegative);
-  f.list({.name = "parts", .doc = "one after another; all but the last must end", .required = true}, kMaxParts, [&](Fields& part) {
-    MakePath one;
-    part.kind(single_kinds(one));
-    parts.push_back(std::move(one));
-  });
+  f.number({.name = "blend_time", .doc = "from the end of one part to the beginning of the next", .unit = "s"},
+           s.blend_time, kNotNegative);
+  f.list({.name = "parts", .doc = "one after another; all but the last must end", .required = true}, kMaxParts,
+         [&](Fields& part) {
+           MakePath one;
+           part.kind(single_kinds(one));
+           parts.push_back(std::move(one));
+         });
   make = [s, parts] {
     std::vector<std::unique_ptr<HandPath>> paths;
     for (const MakePath& part : parts) paths.push_back(part());
@@ -143,7 +150,8 @@ void visit_path(Fields& f, MakePath& make) {
 void visit_impedance(Fields& f, HandImpedance& hand) {
   f.number({.name = "mass", .doc = "of the hand that goes with the handle", .unit = "kg"}, hand.mass, {0.0, 100.0});
   f.number({.name = "damping", .doc = "of the grip", .unit = "N·s/m"}, hand.damping, {0.0, 1e4});
-  f.number({.name = "stiffness", .doc = "of the grip; 0: follows by damping alone", .unit = "N/m"}, hand.stiffness, {0.0, 1e6});
+  f.number({.name = "stiffness", .doc = "of the grip; 0: follows by damping alone", .unit = "N/m"}, hand.stiffness,
+           {0.0, 1e6});
 }
 
 void visit_simulated(Fields& f, SimulatedDeviceSettings& s, MakePath& path) {
@@ -155,7 +163,8 @@ void visit_simulated(Fields& f, SimulatedDeviceSettings& s, MakePath& path) {
   f.number({.name = "damping", .doc = "viscous, of the device", .unit = "N·s/m"}, s.damping, {0.0, 1e4});
   f.number({.name = "coulomb_friction", .doc = "of the device", .unit = "N"}, s.coulomb_friction, {0.0, 100.0});
   f.number({.name = "max_force", .doc = "its motors give no more", .unit = "N"}, s.max_force, {0.0, 1e6, true});
-  f.number({.name = "encoder_resolution", .doc = "positions are read as multiples of this; 0: exactly", .unit = "m"}, s.encoder_resolution, {0.0, 0.1});
+  f.number({.name = "encoder_resolution", .doc = "positions are read as multiples of this; 0: exactly", .unit = "m"},
+           s.encoder_resolution, {0.0, 0.1});
   f.boolean({.name = "delay_output", .doc = "a force takes effect one tick late"}, s.delay_output);
   f.object({.name = "impedance", .doc = "of the hand that holds it"}, [&](Fields& o) { visit_impedance(o, s.hand); });
   visit_path(f, path);

@@ -44,7 +44,8 @@ TEST(Scene, MinimalFileGetsSaneDefaults) {
 TEST(Scene, GivenRatesWinOverTheDefaultsInAnyOrderOfKeys) {
   const Scene scene = parse_scene(R"({"hand":{"type":"scripted","path":{"type":"tap"}},
     "safety":{"stale_after":0.5},"rates":{"latency":0.005,"slow_period":0.1},
-    "bodies":[{"type":"static","shape":{"type":"box"}}],"format":1})", "x.json");
+    "bodies":[{"type":"static","shape":{"type":"box"}}],"format":1})",
+                                  "x.json");
   EXPECT_EQ(scene.run.latency, 0.005);
   EXPECT_EQ(scene.run.slow_period, 0.1);
   EXPECT_EQ(scene.run.safety.stale_after, 0.5);
@@ -53,7 +54,8 @@ TEST(Scene, GivenRatesWinOverTheDefaultsInAnyOrderOfKeys) {
 TEST(Scene, BodiesStandWhereTheirPoseSays) {
   const Scene scene = parse_scene(R"({"format":1,"bodies":[{"type":"static","position":[1,2,3],
     "rotation":[0,0,1.5707963267948966],"shape":{"type":"box","size":[0.2,0.4,0.6]}}],
-    "hand":{"type":"scripted","path":{"type":"tap"}}})", "x.json");
+    "hand":{"type":"scripted","path":{"type":"tap"}}})",
+                                  "x.json");
   const World world = make_world(scene);
   const BoundingBox box = compute_bounding_box(world.bodies()[0].surface.mesh().vertices);
   // A quarter turn about z swaps the extents along x and y.
@@ -73,7 +75,8 @@ TEST(SceneErrors, UnknownKeyIsNamedWithItsLineAndTheNearestKnown) {
   std::string text = kMinimal;
   text.replace(text.find("\"shape\""), 7, "\"frction\": 1,\n \"shape\"");
   const std::string error = error_of(text);
-  EXPECT_NE(error.find("x.json:4: bodies[0]: unknown key \"frction\". Did you mean \"friction\"?"), std::string::npos) << error;
+  EXPECT_NE(error.find("x.json:4: bodies[0]: unknown key \"frction\". Did you mean \"friction\"?"), std::string::npos)
+      << error;
 }
 
 TEST(SceneErrors, LineIsThatOfTheValueWhereverTheNumberEnds) {

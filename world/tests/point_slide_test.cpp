@@ -27,7 +27,9 @@ Vec3 random_vector(std::mt19937& random) {
 }
 
 // The skin of slide_point at coordinates of this size, twice over for the push along slanted ways.
-double skin(double size) { return 4e-10 * size; }
+double skin(double size) {
+  return 4e-10 * size;
+}
 
 TEST(SlidePoint, FreePointArrives) {
   const World world = world_of(make_box(Vec3::Constant(0.1), 1));
@@ -41,9 +43,9 @@ TEST(SlidePoint, EndsAtTheClosestPointOfAFaceAnEdgeAndACorner) {
     Vec3 from, target, expected;
   };
   const Case cases[] = {
-      {{0, 0.2, 0}, {0.03, 0.08, 0.02}, {0.03, 0.1, 0.02}},   // on a face, above its target
-      {{0.2, 0.09, 0}, {0.05, 0.05, 0}, {0.1, 0.05, 0}},      // from the side
-      {{0, 0.2, 0}, {0.2, 0.05, 0}, {0.2, 0.05, 0}},          // across the convex edge, all the way to free space
+      {{0, 0.2, 0}, {0.03, 0.08, 0.02}, {0.03, 0.1, 0.02}},  // on a face, above its target
+      {{0.2, 0.09, 0}, {0.05, 0.05, 0}, {0.1, 0.05, 0}},     // from the side
+      {{0, 0.2, 0}, {0.2, 0.05, 0}, {0.2, 0.05, 0}},         // across the convex edge, all the way to free space
   };
   for (const Case& c : cases) {
     const SlideResult r = slide_point(world, c.from, c.target);
@@ -73,8 +75,9 @@ TEST(SlidePoint, NeverPassesThroughAtAnyScale) {
       int held = 0;
       for (int i = 0; i < 20000; ++i) {
         const double step = i % 10 == 0 ? 3.0 : 0.05;
-        const Vec3 target = (i / 100) % 2 ? Vec3(x + step * size * random_vector(random))
-                                          : Vec3(offset + 0.9 * size * (x - offset + 0.1 * size * random_vector(random)).normalized());
+        const Vec3 target =
+            (i / 100) % 2 ? Vec3(x + step * size * random_vector(random))
+                          : Vec3(offset + 0.9 * size * (x - offset + 0.1 * size * random_vector(random)).normalized());
         x = slide_point(world, x, target).position;
         held += (x - target).norm() > 1e-3 * size;
         if (i % 20 == 0) {

@@ -11,8 +11,8 @@ using Quat = Eigen::Quaterniond;
 
 /// Where a frame is: X_WT is the pose of T seen from W, so p_W = rotation * p_T + position.
 struct Pose {
-  Vec3 position = Vec3::Zero();        ///< [m]
-  Quat rotation = Quat::Identity();    ///< unit quaternion
+  Vec3 position = Vec3::Zero();      ///< [m]
+  Quat rotation = Quat::Identity();  ///< unit quaternion
 };
 
 /// Velocity of a frame, both parts expressed in the world frame.
@@ -27,7 +27,9 @@ struct Wrench {
   Vec3 torque = Vec3::Zero();  ///< [N·m]
 };
 
-inline bool is_finite(const Wrench& w) noexcept { return w.force.allFinite() && w.torque.allFinite(); }
+inline bool is_finite(const Wrench& w) noexcept {
+  return w.force.allFinite() && w.torque.allFinite();
+}
 
 /// The rotation vector (axis times angle, |angle| ≤ π) of a unit quaternion; smooth through zero.
 Vec3 rotation_vector(const Quat& q) noexcept;

@@ -19,7 +19,7 @@ struct MeasuredClaim {
   double measured = 0.0;
   double limit = 0.0;
   Relation relation = Relation::kAtMost;
-  std::string unit;   ///< SI, or "" for a ratio or a count
+  std::string unit;  ///< SI, or "" for a ratio or a count
 
   /// NaN never holds.
   bool holds() const noexcept { return relation == Relation::kAtMost ? measured <= limit : measured >= limit; }

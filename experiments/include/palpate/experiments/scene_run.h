@@ -13,11 +13,11 @@ namespace palpate {
 
 /// How to run a scene once.
 struct SceneRunOptions {
-  std::string method;                          ///< empty: the scene's
+  std::string method;  ///< empty: the scene's
   bool lockstep = true;
-  RealtimeSettings realtime;                   ///< if not lockstep
-  std::string recording;                       ///< file to write; empty: none
-  bool keep_rows = true;                       ///< rows in SceneRun::data; off for long runs that are only recorded
+  RealtimeSettings realtime;  ///< if not lockstep
+  std::string recording;      ///< file to write; empty: none
+  bool keep_rows = true;      ///< rows in SceneRun::data; off for long runs that are only recorded
   RunControl control;
 };
 

@@ -25,9 +25,9 @@ struct ToolSettings {
 struct MethodContext {
   const World& world;
   ToolSettings tool;
-  double dt = 0.001;           ///< fast period [s]
-  double slow_period = 0.02;   ///< ΔT [s]
-  DeviceState start;           ///< of the device before the first tick
+  double dt = 0.001;          ///< fast period [s]
+  double slow_period = 0.02;  ///< ΔT [s]
+  DeviceState start;          ///< of the device before the first tick
 };
 
 /// First member of every message between the halves. The runtime stamps it before each step and tick.

@@ -17,13 +17,13 @@ namespace palpate {
 
 /// How long and at which rates the two loops run. Times in seconds.
 struct RunSettings {
-  double dt = 0.001;             ///< fast period
-  double slow_period = 0.02;     ///< ΔT; need not be a multiple of dt
-  double latency = 0.02;         ///< lockstep: what a slow step begun at t computes arrives at t + latency
-  double seconds = 5.0;          ///< length of the run
+  double dt = 0.001;          ///< fast period
+  double slow_period = 0.02;  ///< ΔT; need not be a multiple of dt
+  double latency = 0.02;      ///< lockstep: what a slow step begun at t computes arrives at t + latency
+  double seconds = 5.0;       ///< length of the run
   SafetySettings safety;
   std::optional<PassivitySettings> passivity;  ///< set: the controller acts; else energy is only observed
-  double stall_from = 0.0;       ///< lockstep: no slow step begins in [stall_from, stall_until), to show the watchdog
+  double stall_from = 0.0;  ///< lockstep: no slow step begins in [stall_from, stall_until), to show the watchdog
   double stall_until = 0.0;
 };
 
@@ -42,24 +42,25 @@ class RunSink {
 struct RunSummary {
   std::uint64_t ticks = 0;
   std::uint64_t steps = 0;
-  double seconds = 0.0;           ///< simulated (lockstep) or passed (realtime)
-  Histogram tick_times;           ///< computing time of a tick
-  Histogram step_times;           ///< computing time of a slow step
-  Histogram tick_delays;          ///< realtime: how late a tick began
-  Histogram step_delays;          ///< realtime: how late a slow step began
-  std::uint64_t tick_misses = 0;  ///< realtime: ticks of the grid that were skipped, because the one before took too long
+  double seconds = 0.0;   ///< simulated (lockstep) or passed (realtime)
+  Histogram tick_times;   ///< computing time of a tick
+  Histogram step_times;   ///< computing time of a slow step
+  Histogram tick_delays;  ///< realtime: how late a tick began
+  Histogram step_delays;  ///< realtime: how late a slow step began
+  std::uint64_t tick_misses =
+      0;  ///< realtime: ticks of the grid that were skipped, because the one before took too long
   std::uint64_t step_misses = 0;  ///< realtime: the same of slow steps
   std::uint64_t lost_rows = 0;    ///< realtime: rows that the recorder was too slow for
   SafetyCounters safety;
-  double energy = 0.0;            ///< given to the hand at the end [J]
-  bool stopped = false;           ///< ended early by a stop request
-  std::vector<std::string> notes; ///< e.g. which real-time permissions were not given
+  double energy = 0.0;             ///< given to the hand at the end [J]
+  bool stopped = false;            ///< ended early by a stop request
+  std::vector<std::string> notes;  ///< e.g. which real-time permissions were not given
 };
 
 /// Ways to watch and end a run; all optional.
 struct RunControl {
-  const std::atomic<bool>* stop = nullptr;         ///< set from any thread or a signal handler: end soon, cleanly
-  std::function<void(double seconds)> progress;    ///< called now and then, never from the fast thread of realtime
+  const std::atomic<bool>* stop = nullptr;       ///< set from any thread or a signal handler: end soon, cleanly
+  std::function<void(double seconds)> progress;  ///< called now and then, never from the fast thread of realtime
 };
 
 /// What the loops work on. Everything outlives the run.
@@ -74,9 +75,10 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
 
 /// Wishes for the realtime threads; each is granted where the system permits, and a note says where not.
 struct RealtimeSettings {
-  int priority = 80;         ///< SCHED_FIFO of the fast thread, 1–99; 0: leave as it is. The slow thread stays ordinary: it may overrun
-  bool lock_memory = true;   ///< mlockall, so that no tick meets a page fault
-  bool pin = true;           ///< the fast thread alone on the last core, if there are two or more
+  int priority =
+      80;  ///< SCHED_FIFO of the fast thread, 1–99; 0: leave as it is. The slow thread stays ordinary: it may overrun
+  bool lock_memory = true;  ///< mlockall, so that no tick meets a page fault
+  bool pin = true;          ///< the fast thread alone on the last core, if there are two or more
 };
 
 /// Two threads on an absolute grid of the monotonic clock, and the calling thread, which feeds the sink.

@@ -9,19 +9,20 @@ namespace palpate {
 
 /// One fast tick as it is recorded. Plain data, filled in the fast thread, handed on through a ring.
 struct TickRow {
-  double time = 0.0;                ///< start of the tick since the start of the run [s]
-  Pose device;                      ///< of the handle
-  Twist device_velocity;            ///< of the handle
-  Pose tool;                        ///< of the proxy or tool after the tick
-  Wrench wanted;                    ///< what the method asked for
-  Wrench sent;                      ///< what left the safety stage
-  double model_age = 0.0;           ///< now less the time of the state that the model describes [s]; 0 without a model
-  double tick_time = kNotMeasured;  ///< computing time of the tick [s]; not measured in lockstep files, see docs/recording.md
-  double residual = 0.0;            ///< of the contact solve [m]
-  double energy = 0.0;              ///< given to the hand so far, positive means the engine was active [J]
-  std::int32_t iterations = 0;      ///< of the contact solve
-  std::int32_t contacts = 0;        ///< active contacts
-  std::uint32_t events = 0;         ///< bits of SafetyEvent that fired in this tick
+  double time = 0.0;       ///< start of the tick since the start of the run [s]
+  Pose device;             ///< of the handle
+  Twist device_velocity;   ///< of the handle
+  Pose tool;               ///< of the proxy or tool after the tick
+  Wrench wanted;           ///< what the method asked for
+  Wrench sent;             ///< what left the safety stage
+  double model_age = 0.0;  ///< now less the time of the state that the model describes [s]; 0 without a model
+  double tick_time =
+      kNotMeasured;       ///< computing time of the tick [s]; not measured in lockstep files, see docs/recording.md
+  double residual = 0.0;  ///< of the contact solve [m]
+  double energy = 0.0;    ///< given to the hand so far, positive means the engine was active [J]
+  std::int32_t iterations = 0;  ///< of the contact solve
+  std::int32_t contacts = 0;    ///< active contacts
+  std::uint32_t events = 0;     ///< bits of SafetyEvent that fired in this tick
   std::uint32_t buttons = 0;
 };
 

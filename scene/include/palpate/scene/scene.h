@@ -16,24 +16,24 @@ namespace palpate {
 /// A body of a scene, before its surface is made.
 struct SceneBody {
   std::string name;
-  std::string shape;                                ///< its kind, e.g. "box" or "mesh"
-  std::function<TriangleMesh()> make_surface;       ///< in the body's own frame; throws InputError
-  Pose pose;                                        ///< of the body in the world
-  double friction = 0.0;                            ///< Coulomb coefficient μ
+  std::string shape;                           ///< its kind, e.g. "box" or "mesh"
+  std::function<TriangleMesh()> make_surface;  ///< in the body's own frame; throws InputError
+  Pose pose;                                   ///< of the body in the world
+  double friction = 0.0;                       ///< Coulomb coefficient μ
 };
 
 /// A scene file, read and checked. Plain settings: worlds, devices and methods are made from it, any number of times.
 struct Scene {
-  std::string file;         ///< as given
-  std::string text;         ///< of the file, whole: recordings carry it
-  std::string name;         ///< the file's stem where the file gives none
+  std::string file;  ///< as given
+  std::string text;  ///< of the file, whole: recordings carry it
+  std::string name;  ///< the file's stem where the file gives none
   std::string description;
   std::string method = "reference";
   RunSettings run;
   ToolSettings tool;
   std::vector<SceneBody> bodies;
-  std::string hand;                                        ///< kind of the device
-  std::function<std::unique_ptr<Device>()> make_device;    ///< a new one each time; throws InputError
+  std::string hand;                                      ///< kind of the device
+  std::function<std::unique_ptr<Device>()> make_device;  ///< a new one each time; throws InputError
 };
 
 /// Reads and checks a scene file. Errors are InputError and name file, line, JSON path, value and what is allowed.
