@@ -23,6 +23,10 @@ target_compile_options(palpate_flags INTERFACE
 # GCC 12 flow analysis cries wolf at -O3 on Eigen expressions and on std::string (its bugs 105651, 105329).
 target_compile_options(palpate_flags INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
   -Wno-stringop-overflow -Wno-restrict -Wno-psabi)
+if(CMAKE_UNITY_BUILD)
+  # A source joined to others counts as a header, whose anonymous types the compiler warns of.
+  target_compile_options(palpate_flags INTERFACE -Wno-subobject-linkage)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND PALPATE_ARCH)
   # Users of an installed Palpate must agree with it on Eigen's alignment, so this goes with the targets.
   set(palpate_arch_flag -march=${PALPATE_ARCH})
