@@ -11,11 +11,11 @@
 namespace palpate::bench {
 
 struct ElasticBlockSettings {
-  double cell = 0.01;      ///< edge of a cell [m]
-  double young = 1e4;      ///< Young's modulus [Pa], soft tissue
-  double poisson = 0.4;    ///< Poisson's ratio
-  double density = 1000;   ///< [kg/m³]
-  double step = 0.02;      ///< h [s]
+  double cell = 0.01;     ///< edge of a cell [m]
+  double young = 1e4;     ///< Young's modulus [Pa], soft tissue
+  double poisson = 0.4;   ///< Poisson's ratio
+  double density = 1000;  ///< [kg/m³]
+  double step = 0.02;     ///< h [s]
 };
 
 /// A box of cells of five tets each, linear elastic, lumped mass, fixed at z = 0: the matrix A(h) = M/h + hK that a

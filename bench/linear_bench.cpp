@@ -17,8 +17,8 @@
 #endif
 
 // Factorisation, solve and compliance on A(h) = M/h + hK of a block of tets, ours against CHOLMOD (supernodal, METIS)
-// and Eigen (simplicial), all in one thread. Analysis is done once and not counted, as in a simulation. us_per_tet shows
-// the growth; gflops the arithmetic of our own order.
+// and Eigen (simplicial), all in one thread. Analysis is done once and not counted, as in a simulation. us_per_tet
+// shows the growth; gflops the arithmetic of our own order.
 namespace palpate {
 namespace {
 
@@ -144,8 +144,8 @@ void factor_cholmod(benchmark::State& state) {
   for (auto _ : state) cholmod_factorize(&view, factor, &common);
   if (common.status != CHOLMOD_OK) state.SkipWithError("CHOLMOD failed");
   report(state);
-  state.counters["own_gflops"] = benchmark::Counter(1e-9 * common.fl * static_cast<double>(state.iterations()),
-                                                    benchmark::Counter::kIsRate);
+  state.counters["own_gflops"] =
+      benchmark::Counter(1e-9 * common.fl * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
   cholmod_free_factor(&factor, &common);
   cholmod_finish(&common);
 }

@@ -54,8 +54,9 @@ BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const 
   strips_.assign(slab * strips, 0.0);
   products_.assign(kRows * kRows * strips * (strips + 1) / 2, 0.0);
   row_places_.assign(settings.max_rows, {});
-  active_strips_.assign(strips, 0);
-  active_.assign(strips * tree_->fronts.size(), 0);
+  strip_vectors_.assign(strips, 0);
+  active_strips_.assign(strips, {});
+  first_columns_.assign(strips * tree_->fronts.size(), 0);
 }
 
 int BlockCholesky::blocks() const noexcept {
@@ -173,10 +174,9 @@ void BlockCholesky::solve_strip(double* x, int columns, Eigen::Index stride) noe
   for (int c = 0; c < columns; ++c) {
     for (int i = 0; i < 3 * blocks(); ++i) slab_[kRows * (tree_->place[i / 3] + i % 3) + c] = x[c * stride + i];
   }
-  const int only = 0;
-  const front::StripSet strip{slab_.data(), 0, &only, 1};
+  const front::RightHandStrip strip{slab_.data(), 0, (columns + 3) / 4, 0};
   for (const Front& front : tree_->fronts) {
-    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, strip);
+    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, {&strip, 1});
   }
   for (int f = fronts() - 1; f >= 0; --f) {
     const Front& front = tree_->fronts[f];

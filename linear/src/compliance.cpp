@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "front_kernels.h"
 #include "front_tree.h"
@@ -11,6 +12,9 @@ namespace {
 using tile::kColumns;
 using tile::kRows;
 
+/// A strip that is zero in a front.
+constexpr int kNone = std::numeric_limits<int>::max();
+
 std::size_t product_offset(int a, int b) noexcept {
   return kRows * kRows * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
 }
@@ -20,33 +24,38 @@ std::size_t product_offset(int a, int b) noexcept {
 bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   const int rows = sort_rows(J);
   if (rows < 0) return false;
-  const int strips = (rows + kRows - 1) / kRows;
+  const int strips = deal_rows(rows);
   std::fill_n(products_.begin(), product_offset(strips, 0), 0.0);
-  std::fill_n(active_.begin(), static_cast<std::size_t>(strips) * tree_->fronts.size(), std::uint8_t{0});
   load_strips(J, rows, strips);
-  forward_strips(strips);
+  for (int f = 0; f < fronts(); ++f) {
+    const std::span<const front::RightHandStrip> active = find_active(f, strips);
+    if (active.empty()) continue;
+    const Front& front = tree_->fronts[f];
+    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, active);
+    add_products(f, active);
+  }
   for (int i = 0; i < rows; ++i) {
+    const RowPlace& p = row_places_[i];
     for (int j = 0; j <= i; ++j) {
-      const double product =
-          products_[product_offset(i / kRows, j / kRows) + static_cast<std::size_t>(kRows * (j % kRows) + i % kRows)];
-      const int r = row_places_[i].row, q = row_places_[j].row;
-      W(r, q) -= h * product;
-      if (r != q) W(q, r) -= h * product;
+      const RowPlace& q = row_places_[j];
+      const double product = h * products_[product_offset(p.strip, q.strip) + kRows * q.lane + p.lane];
+      W(p.row, q.row) -= product;
+      if (i != j) W(q.row, p.row) -= product;
     }
   }
   return true;
 }
 
 /// Lists the rows that are not empty, those that enter the elimination tree at about the same place side by side, so
-/// that a strip of twelve is zero in as many fronts as can be. Returns how many, or −1 if they are too many.
+/// that a strip of them is zero in as many fronts as can be. Returns how many, or −1 if they are too many.
 int BlockCholesky::sort_rows(const BlockRows& J) noexcept {
   int count = 0;
   for (int r = 0; r < J.rows(); ++r) {
-    int key = fronts();
-    for (const BlockRows::Entry& entry : J.row(r)) key = std::min(key, tree_->front_of[entry.block]);
-    if (key == fronts()) continue;
+    int front = fronts();
+    for (const BlockRows::Entry& entry : J.row(r)) front = std::min(front, tree_->front_of[entry.block]);
+    if (front == fronts()) continue;
     if (count == settings_.max_rows) return -1;
-    row_places_[count++] = {key, r};
+    row_places_[count++] = {front, r, 0, 0};
   }
   std::sort(row_places_.begin(), row_places_.begin() + count, [](const RowPlace& a, const RowPlace& b) {
     return a.front != b.front ? a.front < b.front : a.row < b.row;
@@ -54,48 +63,79 @@ int BlockCholesky::sort_rows(const BlockRows& J) noexcept {
   return count;
 }
 
+/// Deals the rows out to as few strips as hold them, the first one or two with two vectors if that is enough: a strip
+/// with a single vector would wait for its own sums. Returns the number of strips.
+int BlockCholesky::deal_rows(int rows) noexcept {
+  const int vectors = (rows + 3) / 4, strips = (vectors + 2) / 3, shorter = 3 * strips - vectors;
+  for (int s = 0; s < strips; ++s) strip_vectors_[s] = s < shorter ? std::min(2, vectors) : 3;
+  for (int i = 0; i < rows; ++i) {
+    RowPlace& place = row_places_[i];
+    const int rest = i - 8 * shorter;
+    place.strip = rest < 0 ? i / 8 : shorter + rest / kRows;
+    place.lane = rest < 0 ? i % 8 : rest % kRows;
+  }
+  return strips;
+}
+
+double* BlockCholesky::strip(int s) noexcept {
+  return strips_.data() + kRows * (static_cast<std::size_t>(tree_->slab_size) + 1) * s;
+}
+
 /// Jᵀ into the strips, cleared in the fronts on the way from its blocks to the root and nowhere else.
 void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexcept {
-  const auto stride = kRows * (static_cast<std::size_t>(tree_->slab_size) + 1);
+  std::fill_n(first_columns_.begin(), static_cast<std::size_t>(strips) * tree_->fronts.size(), kNone);
   for (int i = 0; i < rows; ++i) {
-    double* strip = strips_.data() + stride * (i / kRows);
-    for (const BlockRows::Entry& entry : J.row(row_places_[i].row)) {
-      for (int f = tree_->front_of[entry.block]; f >= 0; f = tree_->fronts[f].parent) {
-        std::uint8_t& active = active_[static_cast<std::size_t>(f) * strips + i / kRows];
-        if (active != 0) break;
-        active = 1;
-        const Front& front = tree_->fronts[f];
-        std::fill_n(strip + kRows * static_cast<std::size_t>(front.slab), kRows * front.shape.padded_columns(), 0.0);
-      }
-      double* first = strip + kRows * static_cast<std::size_t>(tree_->place[entry.block]) + i % kRows;
+    const RowPlace& place = row_places_[i];
+    for (const BlockRows::Entry& entry : J.row(place.row)) {
+      mark_path(entry.block, place.strip, strips);
+      double* first = strip(place.strip) + kRows * static_cast<std::size_t>(tree_->place[entry.block]) + place.lane;
       for (int k = 0; k < 3; ++k) first[kRows * k] += entry.value[k];
     }
   }
 }
 
-/// Solves front by front and adds −ZᵀZ to the products while the front is in the cache.
-void BlockCholesky::forward_strips(int strips) noexcept {
-  front::StripSet set{strips_.data(), kRows * (static_cast<std::size_t>(tree_->slab_size) + 1), active_strips_.data(),
-                      0};
-  for (int f = 0; f < fronts(); ++f) {
-    set.count = 0;
-    for (int s = 0; s < strips; ++s) {
-      if (active_[static_cast<std::size_t>(f) * strips + s] != 0) active_strips_[set.count++] = s;
-    }
-    if (set.count == 0) continue;
+/// Follows a block up the tree. Z enters the block's front in the block's column, and each parent in the column of the
+/// child's first row.
+void BlockCholesky::mark_path(int block, int s, int strips) noexcept {
+  int f = tree_->front_of[block], column = tree_->place[block] - tree_->fronts[f].slab;
+  while (f >= 0) {
     const Front& front = tree_->fronts[f];
-    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, set);
-    const std::size_t slab = kRows * static_cast<std::size_t>(front.slab);
-    for (int i = 0; i < set.count; ++i) {
-      const double* left = strips_.data() + set.stride * set.list[i] + slab;
-      for (int j = 0; j <= i; ++j) {
-        const double* right = strips_.data() + set.stride * set.list[j] + slab;
-        double* product = products_.data() + product_offset(set.list[i], set.list[j]);
-        for (int c = 0; c < kRows; c += kColumns) {
-          tile::subtract_product(left, right + c, front.shape.columns(), product + kRows * c);
-        }
+    int& first = first_columns_[static_cast<std::size_t>(f) * strips + s];
+    const bool known = first != kNone;
+    first = std::min(first, column / kColumns * kColumns);
+    if (known) return;
+    std::fill_n(strip(s) + kRows * static_cast<std::size_t>(front.slab), kRows * front.shape.padded_columns(), 0.0);
+    f = front.parent;
+    if (f >= 0) column = 3 * tree_->row_places[front.places_begin];
+  }
+}
+
+std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int strips) noexcept {
+  std::size_t count = 0;
+  for (int s = 0; s < strips; ++s) {
+    const int first = first_columns_[static_cast<std::size_t>(f) * strips + s];
+    if (first != kNone) active_strips_[count++] = {strip(s), s, strip_vectors_[s], first};
+  }
+  return {active_strips_.data(), count};
+}
+
+/// Adds −ZᵀZ over the columns of front f, tile by tile.
+void BlockCholesky::add_products(int f, std::span<const front::RightHandStrip> active) noexcept {
+  const Front& front = tree_->fronts[f];
+  const std::size_t slab = kRows * static_cast<std::size_t>(front.slab);
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const double* left = active[i].begin + slab;
+    for (std::size_t j = 0; j < i; ++j) {
+      const int first = std::max(active[i].first, active[j].first), depth = front.shape.columns() - first;
+      const double* right = active[j].begin + slab + kRows * first;
+      double* product = products_.data() + product_offset(active[i].index, active[j].index);
+      for (int c = 0; c < 4 * active[j].vectors; c += kColumns) {
+        tile::subtract_product(left + kRows * first, right + c, depth, product + kRows * c);
       }
     }
+    const int first = active[i].first;
+    tile::subtract_symmetric_product(left + kRows * first, front.shape.columns() - first, 4 * active[i].vectors,
+                                     products_.data() + product_offset(active[i].index, active[i].index));
   }
 }
 

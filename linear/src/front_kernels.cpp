@@ -59,6 +59,25 @@ int factor_diagonal_block(const FrontShape& shape, double* panel, double* invers
   return -1;
 }
 
+/// update −= (columns of `rows`) · (the same)ᵀ, or update = −… if kOverwrite.
+template <bool kOverwrite>
+void subtract_update(const FrontShape& shape, const double* rows, int depth, double* update) noexcept {
+  const int strips = shape.row_strips();
+  const auto width = static_cast<std::size_t>(kRows * shape.padded_columns());
+  for (int t = 0; t < strips; ++t) {
+    const double* right = rows + t * width;
+    const int columns = std::min(kRows, 3 * shape.rows - kRows * t);
+    double* diagonal = update + FrontShape::update_offset(t) + kRows * kRows * static_cast<std::size_t>(t);
+    tile::subtract_symmetric_product<kOverwrite>(right, depth, columns, diagonal);
+    for (int s = t + 1; s < strips; ++s) {
+      double* tile = update + FrontShape::update_offset(s) + kRows * kRows * static_cast<std::size_t>(t);
+      for (int c = 0; c < columns; c += kColumns) {
+        tile::subtract_product<tile::AllVectors, kOverwrite>(rows + s * width, right + c, depth, tile + kRows * c);
+      }
+    }
+  }
+}
+
 /// The place of each of a strip's four row blocks in the parent, as pointers to their first column.
 struct StripTargets {
   double* row[4];
@@ -110,25 +129,10 @@ int factor_panel(const FrontShape& shape, double* panel, double* inverse) noexce
 }
 
 void compute_update(const FrontShape& shape, const double* panel, double* update) noexcept {
-  const int strips = shape.row_strips(), width = kRows * shape.padded_columns();
   const double* rows = panel + shape.panel_offset(shape.pivot_strips());
-  for (int from = 0; from < shape.columns(); from += kBlock) {
-    const int depth = std::min(kBlock, shape.columns() - from);
-    for (int t = 0; t < strips; ++t) {
-      const double* right = rows + static_cast<std::size_t>(t) * width + kRows * from;
-      const int end = std::min(kRows, 3 * shape.rows - kRows * t);
-      for (int s = t; s < strips; ++s) {
-        const double* left = rows + static_cast<std::size_t>(s) * width + kRows * from;
-        double* tile = update + FrontShape::update_offset(s) + kRows * kRows * static_cast<std::size_t>(t);
-        for (int c = 0; c < end; c += kColumns) {
-          if (from == 0) {
-            tile::subtract_product<true>(left, right + c, depth, tile + kRows * c);
-          } else {
-            tile::subtract_product(left, right + c, depth, tile + kRows * c);
-          }
-        }
-      }
-    }
+  subtract_update<true>(shape, rows, std::min(kBlock, shape.columns()), update);
+  for (int from = kBlock; from < shape.columns(); from += kBlock) {
+    subtract_update<false>(shape, rows + kRows * from, std::min(kBlock, shape.columns() - from), update);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "front_tree.h"
+#include "palpate/linear/block_cholesky.h"
 
 // Arithmetic of one front, on strips laid out as FrontShape says.
 namespace palpate::front {
@@ -17,18 +18,9 @@ void compute_update(const FrontShape& shape, const double* panel, double* update
 void add_to_panel(const FrontTree& tree, const Front& child, const double* update, double* parent_panel) noexcept;
 void add_to_update(const FrontTree& tree, const Front& child, const double* update, double* parent_update) noexcept;
 
-/// Strips of right-hand sides: strip number i begins at base + i · stride and holds twelve right-hand sides as rows,
-/// slab positions as columns. Only those listed are worked on.
-struct StripSet {
-  double* base;
-  std::size_t stride;
-  const int* list;
-  int count;
-};
-
 /// X ← X L₁₁⁻ᵀ in the front's columns of each strip, then Y −= X L₂₁ᵀ in those of the rows below.
 void forward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse,
-             const StripSet& strips) noexcept;
+             std::span<const RightHandStrip> strips) noexcept;
 
 /// The front's part of X ← X L⁻¹ in one strip, all later fronts done. `rows` is room for 12 · 12 scalars a row strip.
 void backward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* strip,

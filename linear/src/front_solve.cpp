@@ -47,6 +47,31 @@ inline void subtract_rows(const FrontShape& shape, const double* panel, int firs
   for (int j = 0; j < kColumns; ++j) local[c + j] += (sum[j][0] + sum[j][1]) + (sum[j][2] + sum[j][3]);
 }
 
+/// Calls f with the range of vectors of a strip.
+template <typename Function>
+inline void with_vectors(int vectors, Function&& f) noexcept {
+  if (vectors == 3) {
+    f(tile::Vectors<0, 3>{});
+  } else if (vectors == 2) {
+    f(tile::Vectors<0, 2>{});
+  } else {
+    f(tile::Vectors<0, 1>{});
+  }
+}
+
+/// Subtracts X L₂₁ᵀ for one strip of L₂₁, `rows`, from the columns at `slabs`; X begins at column `own`.
+template <typename Range>
+inline void subtract_below(const RightHandStrip& strip, std::size_t own, const double* rows, int depth,
+                           const int* slabs, int columns) noexcept {
+  const int first = strip.first;
+  for (int c = 0; c < columns; c += kColumns) {
+    double* column[kColumns];
+    for (int j = 0; j < kColumns; ++j) column[j] = strip.begin + kRows * static_cast<std::size_t>(slabs[c + j]);
+    tile::subtract_product<kRows, 1, Range>(strip.begin + own + kRows * first, rows + kRows * first + c, depth - first,
+                                            column);
+  }
+}
+
 /// Columns c … c + 3 of a strip of right-hand sides, all later columns of the front and the rows below it known.
 void finish_backward(const FrontShape& shape, const double* panel, const double* inverse, double* strip, int c,
                      const double* rows) noexcept {
@@ -70,28 +95,27 @@ void finish_backward(const FrontShape& shape, const double* panel, const double*
 }  // namespace
 
 void forward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse,
-             const StripSet& strips) noexcept {
+             std::span<const RightHandStrip> strips) noexcept {
+  // All strips against one strip of L, then the next: L passes through the cache once.
   const FrontShape& shape = front.shape;
-  const std::size_t begin = kRows * static_cast<std::size_t>(front.slab);
+  const std::size_t own = kRows * static_cast<std::size_t>(front.slab);
   for (int c = 0; c < shape.padded_columns(); c += kColumns) {
     const double* pivot_strip = panel + shape.panel_offset(c / kRows);
-    for (int i = 0; i < strips.count; ++i) {
-      tile::finish(pivot_strip, inverse, strips.base + strips.list[i] * strips.stride + begin, 0, c);
+    for (const RightHandStrip& strip : strips) {
+      if (c < strip.first) continue;
+      with_vectors(strip.vectors, [&](auto range) {
+        tile::finish<decltype(range)>(pivot_strip, inverse, strip.begin + own, strip.first, c);
+      });
     }
   }
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int t = 0; t < shape.row_strips(); ++t) {
     const double* rows = panel + shape.panel_offset(shape.pivot_strips() + t);
-    const int end = std::min(kRows, 3 * shape.rows - kRows * t);
-    for (int i = 0; i < strips.count; ++i) {
-      double* strip = strips.base + strips.list[i] * strips.stride;
-      for (int c = 0; c < end; c += kColumns) {
-        double* column[kColumns];
-        for (int j = 0; j < kColumns; ++j) {
-          column[j] = strip + kRows * static_cast<std::size_t>(slabs[kRows * t + c + j]);
-        }
-        tile::subtract_product<kRows, 1>(strip + begin, rows + c, shape.columns(), column);
-      }
+    const int columns = std::min(kRows, 3 * shape.rows - kRows * t);
+    for (const RightHandStrip& strip : strips) {
+      with_vectors(strip.vectors, [&](auto range) {
+        subtract_below<decltype(range)>(strip, own, rows, shape.columns(), slabs + kRows * t, columns);
+      });
     }
   }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 
 #if defined(__FMA__)
 #include <immintrin.h>
@@ -19,13 +18,14 @@ inline constexpr int kVectors = kRows / 4;
 
 using Double4 = double __attribute__((vector_size(32)));
 
+/// The same in memory. Copying by memcpy instead makes GCC 12 pass every sum of a tile through the stack.
+using Double4InMemory = double __attribute__((vector_size(32), aligned(8), may_alias));
+
 inline Double4 load(const double* p) noexcept {
-  Double4 v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
+  return *reinterpret_cast<const Double4InMemory*>(p);
 }
 inline void store(double* p, Double4 v) noexcept {
-  std::memcpy(p, &v, sizeof v);
+  *reinterpret_cast<Double4InMemory*>(p) = v;
 }
 inline Double4 fill(double x) noexcept {
   return Double4{x, x, x, x};
@@ -40,39 +40,79 @@ inline Double4 subtract_multiple(Double4 c, Double4 a, Double4 b) noexcept {
 #endif
 }
 
-/// Which of a tile's three vectors of rows to compute: those from kFirst on. In a tile on the diagonal the ones above
-/// are not needed.
-///
+/// The vectors of rows [first, last) of a tile that a kernel works on: all three, those from the diagonal down, or as
+/// many as hold right-hand sides.
+template <int kFirstVector, int kLastVector>
+struct Vectors {
+  static constexpr int kFirst = kFirstVector, kLast = kLastVector;
+  static constexpr bool has(int v) noexcept { return v >= kFirst && v < kLast; }
+};
+using AllVectors = Vectors<0, kVectors>;
+
+/// A column of a tile in registers. Named members, where an array would do: GCC 12 keeps arrays in memory too, because
+/// it unrolls loops over them only after it has decided.
+template <typename Range>
+struct TileColumn {
+  Double4 low, middle, high;
+
+  void set_zero() noexcept { low = middle = high = fill(0.0); }
+  void read(const double* p) noexcept {
+    if constexpr (Range::has(0)) low = load(p);
+    if constexpr (Range::has(1)) middle = load(p + 4);
+    if constexpr (Range::has(2)) high = load(p + 8);
+  }
+  void write(double* p) const noexcept {
+    if constexpr (Range::has(0)) store(p, low);
+    if constexpr (Range::has(1)) store(p + 4, middle);
+    if constexpr (Range::has(2)) store(p + 8, high);
+  }
+  void subtract(const TileColumn& left, double right) noexcept {
+    const Double4 factor = fill(right);
+    if constexpr (Range::has(0)) low = subtract_multiple(low, left.low, factor);
+    if constexpr (Range::has(1)) middle = subtract_multiple(middle, left.middle, factor);
+    if constexpr (Range::has(2)) high = subtract_multiple(high, left.high, factor);
+  }
+};
+
 /// column[j][i] −= Σ_{k < depth} a[12 k + i] · b[kStep k + kLane j], or column = −Σ if kOverwrite.
-template <int kStep, int kLane, bool kOverwrite = false, int kFirst = 0>
-inline void subtract_product(const double* a, const double* b, int depth, double* const (&column)[kColumns]) noexcept {
-  Double4 sum[kColumns][kVectors];
-  for (int j = 0; j < kColumns; ++j) {
-    for (int v = kFirst; v < kVectors; ++v) sum[j][v] = kOverwrite ? fill(0.0) : load(column[j] + 4 * v);
+template <int kStep, int kLane, typename Range = AllVectors, bool kOverwrite = false>
+[[gnu::always_inline]] inline void subtract_product(const double* a, const double* b, int depth,
+                                                    double* const (&column)[kColumns]) noexcept {
+  TileColumn<Range> sum0, sum1, sum2, sum3, left;
+  if constexpr (kOverwrite) {
+    sum0.set_zero(), sum1.set_zero(), sum2.set_zero(), sum3.set_zero();
+  } else {
+    sum0.read(column[0]), sum1.read(column[1]), sum2.read(column[2]), sum3.read(column[3]);
   }
   for (int k = 0; k < depth; ++k, a += kRows, b += kStep) {
-    Double4 left[kVectors];
-    for (int v = kFirst; v < kVectors; ++v) left[v] = load(a + 4 * v);
-    for (int j = 0; j < kColumns; ++j) {
-      const Double4 right = fill(b[kLane * j]);
-      for (int v = kFirst; v < kVectors; ++v) sum[j][v] = subtract_multiple(sum[j][v], left[v], right);
-    }
+    left.read(a);
+    sum0.subtract(left, b[0]);
+    sum1.subtract(left, b[kLane]);
+    sum2.subtract(left, b[2 * kLane]);
+    sum3.subtract(left, b[3 * kLane]);
   }
-  for (int j = 0; j < kColumns; ++j) {
-    for (int v = kFirst; v < kVectors; ++v) store(column[j] + 4 * v, sum[j][v]);
-  }
+  sum0.write(column[0]), sum1.write(column[1]), sum2.write(column[2]), sum3.write(column[3]);
 }
 
 /// The same for a tile that lies in one piece.
-template <bool kOverwrite = false, int kFirst = 0>
+template <typename Range = AllVectors, bool kOverwrite = false>
 inline void subtract_product(const double* a, const double* b, int depth, double* tile) noexcept {
   double* const column[kColumns] = {tile, tile + kRows, tile + 2 * kRows, tile + 3 * kRows};
-  subtract_product<kRows, 1, kOverwrite, kFirst>(a, b, depth, column);
+  subtract_product<kRows, 1, Range, kOverwrite>(a, b, depth, column);
+}
+
+/// The twelve columns of a tile on the diagonal, of which `columns` are needed, without the vectors above it.
+template <bool kOverwrite = false>
+inline void subtract_symmetric_product(const double* a, int depth, int columns, double* tile) noexcept {
+  subtract_product<AllVectors, kOverwrite>(a, a, depth, tile);
+  if (columns > 4) subtract_product<Vectors<1, 3>, kOverwrite>(a, a + 4, depth, tile + 4 * kRows);
+  if (columns > 8) subtract_product<Vectors<2, 3>, kOverwrite>(a, a + 8, depth, tile + 8 * kRows);
 }
 
 /// X Tᵀ = C in place for a tile C: T the lower triangle at `t` (element (i, j) at 12 j + i) with 1/T_jj in `inverse`.
+template <typename Range = AllVectors>
 inline void solve_tile(double* tile, const double* t, const double* inverse) noexcept {
-  for (int v = 0; v < kVectors; ++v) {
+  for (int v = Range::kFirst; v < Range::kLast; ++v) {
     double* c = tile + 4 * v;
     const Double4 x0 = load(c) * inverse[0];
     const Double4 c1 = subtract_multiple(load(c + 12), x0, fill(t[1]));
@@ -92,10 +132,11 @@ inline void solve_tile(double* tile, const double* t, const double* inverse) noe
 /// Finishes columns c … c + 3 of a strip of L, or of right-hand sides, below the diagonal: subtracts the columns
 /// [from, c), earlier ones being done, and solves with the diagonal tile. `pivot_strip` is the strip of L that holds
 /// row c.
+template <typename Range = AllVectors>
 inline void finish(const double* pivot_strip, const double* inverse, double* strip, int from, int c) noexcept {
   const double* pivot_rows = pivot_strip + c % kRows;
-  subtract_product(strip + kRows * from, pivot_rows + kRows * from, c - from, strip + kRows * c);
-  solve_tile(strip + kRows * c, pivot_rows + kRows * c, inverse + c);
+  subtract_product<Range>(strip + kRows * from, pivot_rows + kRows * from, c - from, strip + kRows * c);
+  solve_tile<Range>(strip + kRows * c, pivot_rows + kRows * c, inverse + c);
 }
 
 /// Cholesky factor of the 4×4 matrix at `t` (element (i, j) at 12 j + i, lower triangle), inverse diagonal to

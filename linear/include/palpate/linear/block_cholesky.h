@@ -13,6 +13,18 @@ namespace palpate {
 
 struct FrontTree;
 
+namespace front {
+
+/// For BlockCholesky's own use: up to twelve right-hand sides as rows, their scalars in elimination order as columns.
+struct RightHandStrip {
+  double* begin;
+  int index;    ///< among the strips
+  int vectors;  ///< of four right-hand sides each, 1 to 3
+  int first;    ///< columns of the front at hand before this one are zero; a multiple of 4
+};
+
+}  // namespace front
+
 struct CholeskySettings {
   /// Orders tried at set-up, of which the cheapest by predicted time is kept: nested dissection with as many seeds
   /// (each costs about 5 µs a block), and minimum degree. In [1, 100].
@@ -72,7 +84,8 @@ class BlockCholesky {
   using AlignedVector = std::vector<double, Eigen::aligned_allocator<double>>;
 
   struct RowPlace {
-    int front, row;
+    int front, row;   ///< where it enters the tree first, and its number in J
+    int strip, lane;  ///< where it is kept
   };
 
   bool factor_shifted(const BlockMatrix& a, double shift) noexcept;
@@ -80,8 +93,12 @@ class BlockCholesky {
   void solve_one(double* x) noexcept;
   void solve_strip(double* x, int columns, Eigen::Index stride) noexcept;
   int sort_rows(const BlockRows& J) noexcept;
+  int deal_rows(int rows) noexcept;
   void load_strips(const BlockRows& J, int rows, int strips) noexcept;
-  void forward_strips(int strips) noexcept;
+  void mark_path(int block, int strip, int strips) noexcept;
+  std::span<const front::RightHandStrip> find_active(int f, int strips) noexcept;
+  void add_products(int f, std::span<const front::RightHandStrip> active) noexcept;
+  double* strip(int s) noexcept;
 
   std::shared_ptr<const FrontTree> tree_;
   CholeskySettings settings_;
@@ -93,8 +110,9 @@ class BlockCholesky {
   AlignedVector strips_;              ///< strips of Zᵀ, one after the other
   AlignedVector products_;            ///< W in the order of the strips, in tiles
   std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
-  std::vector<int> active_strips_;
-  std::vector<std::uint8_t> active_;  ///< [front · strips + strip]: the strip of Zᵀ is not zero in the front
+  std::vector<int> strip_vectors_;
+  std::vector<front::RightHandStrip> active_strips_;  ///< those not zero in the front at hand
+  std::vector<int> first_columns_;  ///< [front · strips + strip]: first column of the front not zero, or kNone
   int failed_block_ = -1;
   double shift_ = 0.0;
 };
