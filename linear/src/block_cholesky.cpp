@@ -54,7 +54,6 @@ BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const 
   strips_.assign(slab * strips, 0.0);
   products_.assign(kRows * kRows * strips * (strips + 1) / 2, 0.0);
   row_places_.assign(settings.max_rows, {});
-  strip_vectors_.assign(strips, 0);
   active_strips_.assign(strips, {});
   first_columns_.assign(strips * tree_->fronts.size(), 0);
 }

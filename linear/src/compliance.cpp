@@ -19,28 +19,32 @@ std::size_t product_offset(int a, int b) noexcept {
   return kRows * kRows * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
 }
 
+/// Where the product of sorted rows i ≥ j is.
+std::size_t find_product(int i, int j) noexcept {
+  return product_offset(i / kRows, j / kRows) + static_cast<std::size_t>(kRows * (j % kRows) + i % kRows);
+}
+
 }  // namespace
 
 bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   const int rows = sort_rows(J);
   if (rows < 0) return false;
-  const int strips = deal_rows(rows);
+  const int strips = (rows + kRows - 1) / kRows;
   std::fill_n(products_.begin(), product_offset(strips, 0), 0.0);
   load_strips(J, rows, strips);
   for (int f = 0; f < fronts(); ++f) {
-    const std::span<const front::RightHandStrip> active = find_active(f, strips);
+    const std::span<const front::RightHandStrip> active = find_active(f, rows);
     if (active.empty()) continue;
     const Front& front = tree_->fronts[f];
     front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, active);
     add_products(f, active);
   }
   for (int i = 0; i < rows; ++i) {
-    const RowPlace& p = row_places_[i];
     for (int j = 0; j <= i; ++j) {
-      const RowPlace& q = row_places_[j];
-      const double product = h * products_[product_offset(p.strip, q.strip) + kRows * q.lane + p.lane];
-      W(p.row, q.row) -= product;
-      if (i != j) W(q.row, p.row) -= product;
+      const int p = row_places_[i].row, q = row_places_[j].row;
+      const double product = h * products_[find_product(i, j)];
+      W(p, q) -= product;
+      if (i != j) W(q, p) -= product;
     }
   }
   return true;
@@ -55,26 +59,12 @@ int BlockCholesky::sort_rows(const BlockRows& J) noexcept {
     for (const BlockRows::Entry& entry : J.row(r)) front = std::min(front, tree_->front_of[entry.block]);
     if (front == fronts()) continue;
     if (count == settings_.max_rows) return -1;
-    row_places_[count++] = {front, r, 0, 0};
+    row_places_[count++] = {front, r};
   }
   std::sort(row_places_.begin(), row_places_.begin() + count, [](const RowPlace& a, const RowPlace& b) {
     return a.front != b.front ? a.front < b.front : a.row < b.row;
   });
   return count;
-}
-
-/// Deals the rows out to as few strips as hold them, the first one or two with two vectors if that is enough: a strip
-/// with a single vector would wait for its own sums. Returns the number of strips.
-int BlockCholesky::deal_rows(int rows) noexcept {
-  const int vectors = (rows + 3) / 4, strips = (vectors + 2) / 3, shorter = 3 * strips - vectors;
-  for (int s = 0; s < strips; ++s) strip_vectors_[s] = s < shorter ? std::min(2, vectors) : 3;
-  for (int i = 0; i < rows; ++i) {
-    RowPlace& place = row_places_[i];
-    const int rest = i - 8 * shorter;
-    place.strip = rest < 0 ? i / 8 : shorter + rest / kRows;
-    place.lane = rest < 0 ? i % 8 : rest % kRows;
-  }
-  return strips;
 }
 
 double* BlockCholesky::strip(int s) noexcept {
@@ -85,10 +75,9 @@ double* BlockCholesky::strip(int s) noexcept {
 void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexcept {
   std::fill_n(first_columns_.begin(), static_cast<std::size_t>(strips) * tree_->fronts.size(), kNone);
   for (int i = 0; i < rows; ++i) {
-    const RowPlace& place = row_places_[i];
-    for (const BlockRows::Entry& entry : J.row(place.row)) {
-      mark_path(entry.block, place.strip, strips);
-      double* first = strip(place.strip) + kRows * static_cast<std::size_t>(tree_->place[entry.block]) + place.lane;
+    for (const BlockRows::Entry& entry : J.row(row_places_[i].row)) {
+      mark_path(entry.block, i / kRows, strips);
+      double* first = strip(i / kRows) + kRows * static_cast<std::size_t>(tree_->place[entry.block]) + i % kRows;
       for (int k = 0; k < 3; ++k) first[kRows * k] += entry.value[k];
     }
   }
@@ -110,32 +99,37 @@ void BlockCholesky::mark_path(int block, int s, int strips) noexcept {
   }
 }
 
-std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int strips) noexcept {
+std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int rows) noexcept {
+  const int strips = (rows + kRows - 1) / kRows;
   std::size_t count = 0;
   for (int s = 0; s < strips; ++s) {
     const int first = first_columns_[static_cast<std::size_t>(f) * strips + s];
-    if (first != kNone) active_strips_[count++] = {strip(s), s, strip_vectors_[s], first};
+    if (first != kNone) active_strips_[count++] = {strip(s), s, std::min(3, (rows - kRows * s + 3) / 4), first};
   }
   return {active_strips_.data(), count};
 }
 
-/// Adds −ZᵀZ over the columns of front f, tile by tile.
+/// Adds −ZᵀZ over the columns of front f, tile by tile. The last strip, which may be short, is always on the left or
+/// on the diagonal, where its empty rows cost nothing but time.
 void BlockCholesky::add_products(int f, std::span<const front::RightHandStrip> active) noexcept {
   const Front& front = tree_->fronts[f];
   const std::size_t slab = kRows * static_cast<std::size_t>(front.slab);
   for (std::size_t i = 0; i < active.size(); ++i) {
     const double* left = active[i].begin + slab;
-    for (std::size_t j = 0; j < i; ++j) {
-      const int first = std::max(active[i].first, active[j].first), depth = front.shape.columns() - first;
-      const double* right = active[j].begin + slab + kRows * first;
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double* right = active[j].begin + slab;
       double* product = products_.data() + product_offset(active[i].index, active[j].index);
-      for (int c = 0; c < 4 * active[j].vectors; c += kColumns) {
-        tile::subtract_product(left + kRows * first, right + c, depth, product + kRows * c);
+      for (int from = std::max(active[i].first, active[j].first); from < front.shape.columns(); from += tile::kDepth) {
+        const int depth = std::min(tile::kDepth, front.shape.columns() - from);
+        if (i == j) {
+          tile::subtract_symmetric_product(left + kRows * from, depth, 4 * active[i].vectors, product);
+          continue;
+        }
+        for (int c = 0; c < kRows; c += kColumns) {
+          tile::subtract_product(left + kRows * from, right + kRows * from + c, depth, product + kRows * c);
+        }
       }
     }
-    const int first = active[i].first;
-    tile::subtract_symmetric_product(left + kRows * first, front.shape.columns() - first, 4 * active[i].vectors,
-                                     products_.data() + product_offset(active[i].index, active[i].index));
   }
 }
 

@@ -59,16 +59,31 @@ inline void with_vectors(int vectors, Function&& f) noexcept {
   }
 }
 
-/// Subtracts X L₂₁ᵀ for one strip of L₂₁, `rows`, from the columns at `slabs`; X begins at column `own`.
+/// The columns of pivot strip t, the front's earlier ones known. `own` points to the front's first column.
 template <typename Range>
-inline void subtract_below(const RightHandStrip& strip, std::size_t own, const double* rows, int depth,
-                           const int* slabs, int columns) noexcept {
-  const int first = strip.first;
-  for (int c = 0; c < columns; c += kColumns) {
-    double* column[kColumns];
-    for (int j = 0; j < kColumns; ++j) column[j] = strip.begin + kRows * static_cast<std::size_t>(slabs[c + j]);
-    tile::subtract_product<kRows, 1, Range>(strip.begin + own + kRows * first, rows + kRows * first + c, depth - first,
-                                            column);
+inline void finish_forward(const FrontShape& shape, const double* pivot_strip, const double* inverse, int t, int first,
+                           double* own) noexcept {
+  const int begin = std::max(first, kRows * t), end = std::min(kRows * (t + 1), shape.padded_columns());
+  for (int from = first; from < kRows * t; from += tile::kDepth) {
+    const int depth = std::min(tile::kDepth, kRows * t - from);
+    for (int c = begin; c < end; c += kColumns) {
+      tile::subtract_product<Range>(own + kRows * from, pivot_strip + kRows * from + c % kRows, depth, own + kRows * c);
+    }
+  }
+  for (int c = begin; c < end; c += kColumns) tile::finish<Range>(pivot_strip, inverse, own, begin, c);
+}
+
+/// Y −= X L₂₁ᵀ in the columns of one strip of L₂₁, which are at `slabs`.
+template <typename Range>
+inline void subtract_below(const double* x, const double* rows, int depth, std::span<const int> slabs,
+                           double* begin) noexcept {
+  for (int from = 0; from < depth; from += tile::kDepth) {
+    for (std::size_t c = 0; c < slabs.size(); c += kColumns) {
+      double* column[kColumns];
+      for (int j = 0; j < kColumns; ++j) column[j] = begin + kRows * static_cast<std::size_t>(slabs[c + j]);
+      tile::subtract_product<kRows, 1, Range>(x + kRows * from, rows + kRows * from + c,
+                                              std::min(tile::kDepth, depth - from), column);
+    }
   }
 }
 
@@ -99,22 +114,25 @@ void forward(const FrontTree& tree, const Front& front, const double* panel, con
   // All strips against one strip of L, then the next: L passes through the cache once.
   const FrontShape& shape = front.shape;
   const std::size_t own = kRows * static_cast<std::size_t>(front.slab);
-  for (int c = 0; c < shape.padded_columns(); c += kColumns) {
-    const double* pivot_strip = panel + shape.panel_offset(c / kRows);
+  for (int t = 0; t < shape.pivot_strips(); ++t) {
+    const double* pivot_strip = panel + shape.panel_offset(t);
     for (const RightHandStrip& strip : strips) {
-      if (c < strip.first) continue;
+      if (strip.first >= kRows * (t + 1)) continue;
       with_vectors(strip.vectors, [&](auto range) {
-        tile::finish<decltype(range)>(pivot_strip, inverse, strip.begin + own, strip.first, c);
+        finish_forward<decltype(range)>(shape, pivot_strip, inverse, t, strip.first, strip.begin + own);
       });
     }
   }
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int t = 0; t < shape.row_strips(); ++t) {
     const double* rows = panel + shape.panel_offset(shape.pivot_strips() + t);
-    const int columns = std::min(kRows, 3 * shape.rows - kRows * t);
+    const int columns = (std::min(kRows, 3 * shape.rows - kRows * t) + 3) / 4 * 4;
+    const std::span<const int> targets(slabs + kRows * t, static_cast<std::size_t>(columns));
     for (const RightHandStrip& strip : strips) {
       with_vectors(strip.vectors, [&](auto range) {
-        subtract_below<decltype(range)>(strip, own, rows, shape.columns(), slabs + kRows * t, columns);
+        const int first = strip.first;
+        subtract_below<decltype(range)>(strip.begin + own + kRows * first, rows + kRows * first,
+                                        shape.columns() - first, targets, strip.begin);
       });
     }
   }

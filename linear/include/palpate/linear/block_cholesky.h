@@ -84,8 +84,7 @@ class BlockCholesky {
   using AlignedVector = std::vector<double, Eigen::aligned_allocator<double>>;
 
   struct RowPlace {
-    int front, row;   ///< where it enters the tree first, and its number in J
-    int strip, lane;  ///< where it is kept
+    int front, row;  ///< where it enters the tree first, and its number in J
   };
 
   bool factor_shifted(const BlockMatrix& a, double shift) noexcept;
@@ -93,10 +92,9 @@ class BlockCholesky {
   void solve_one(double* x) noexcept;
   void solve_strip(double* x, int columns, Eigen::Index stride) noexcept;
   int sort_rows(const BlockRows& J) noexcept;
-  int deal_rows(int rows) noexcept;
   void load_strips(const BlockRows& J, int rows, int strips) noexcept;
   void mark_path(int block, int strip, int strips) noexcept;
-  std::span<const front::RightHandStrip> find_active(int f, int strips) noexcept;
+  std::span<const front::RightHandStrip> find_active(int f, int rows) noexcept;
   void add_products(int f, std::span<const front::RightHandStrip> active) noexcept;
   double* strip(int s) noexcept;
 
@@ -110,7 +108,6 @@ class BlockCholesky {
   AlignedVector strips_;              ///< strips of Zᵀ, one after the other
   AlignedVector products_;            ///< W in the order of the strips, in tiles
   std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
-  std::vector<int> strip_vectors_;
   std::vector<front::RightHandStrip> active_strips_;  ///< those not zero in the front at hand
   std::vector<int> first_columns_;  ///< [front · strips + strip]: first column of the front not zero, or kNone
   int failed_block_ = -1;
