@@ -1,6 +1,7 @@
 #include "palpate/linear/block_cholesky.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "front_kernels.h"
@@ -41,9 +42,9 @@ FrontTree make_cheapest_tree(const BlockPattern& pattern, int trials) {
 }  // namespace
 
 BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings)
-    : settings_(settings) {
+    : pattern_(std::move(pattern)), settings_(settings) {
   check(settings);
-  tree_ = std::make_shared<const FrontTree>(make_cheapest_tree(*pattern, settings.order_trials));
+  tree_ = std::make_shared<const FrontTree>(make_cheapest_tree(*pattern_, settings.order_trials));
   const auto slab = kRows * (static_cast<std::size_t>(tree_->slab_size) + 1);
   const auto strips = static_cast<std::size_t>(settings.max_rows + kRows - 1) / kRows;
   panels_.assign(tree_->panels_size, 0.0);
@@ -72,6 +73,7 @@ double BlockCholesky::floating_point_operations() const noexcept {
 }
 
 bool BlockCholesky::factor(const BlockMatrix& a) noexcept {
+  assert(&a.pattern() == pattern_.get());
   shift_ = 0.0;
   if (factor_shifted(a, shift_)) return true;
   double mean = 0.0;

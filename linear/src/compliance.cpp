@@ -19,11 +19,6 @@ std::size_t product_offset(int a, int b) noexcept {
   return kRows * kRows * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
 }
 
-/// Where the product of sorted rows i ≥ j is.
-std::size_t find_product(int i, int j) noexcept {
-  return product_offset(i / kRows, j / kRows) + static_cast<std::size_t>(kRows * (j % kRows) + i % kRows);
-}
-
 }  // namespace
 
 bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
@@ -39,14 +34,7 @@ bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eige
     front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, active);
     add_products(f, active);
   }
-  for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      const int p = row_places_[i].row, q = row_places_[j].row;
-      const double product = h * products_[find_product(i, j)];
-      W(p, q) -= product;
-      if (i != j) W(q, p) -= product;
-    }
-  }
+  add_to(W, h, rows);
   return true;
 }
 
@@ -107,6 +95,21 @@ std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int row
     if (first != kNone) active_strips_[count++] = {strip(s), s, std::min(3, (rows - kRows * s + 3) / 4), first};
   }
   return {active_strips_.data(), count};
+}
+
+/// W += h ZᵀZ, rows back in the order of J.
+void BlockCholesky::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept {
+  for (int i = 0; i < rows; ++i) {
+    const int p = row_places_[i].row;
+    for (int first = 0; first <= i; first += kRows) {
+      const double* product = products_.data() + product_offset(i / kRows, first / kRows) + i % kRows;
+      for (int j = first; j < std::min(first + kRows, i + 1); ++j, product += kRows) {
+        const int q = row_places_[j].row;
+        W(p, q) -= h * *product;
+        if (p != q) W(q, p) -= h * *product;
+      }
+    }
+  }
 }
 
 /// Adds −ZᵀZ over the columns of front f, tile by tile. The last strip, which may be short, is always on the left or

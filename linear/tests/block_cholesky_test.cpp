@@ -257,6 +257,18 @@ TEST(BlockCholesky, AllocatesNothingAfterSetUp) {
   EXPECT_EQ(guard.violations().total(), 0);
 }
 
+TEST(BlockCholesky, SystemWithoutBlocksIsSolvedByNothing) {
+  BlockMatrix matrix(std::make_shared<const BlockPattern>(0, BlockGroups{}));
+  BlockCholesky cholesky(matrix.shared_pattern(), {.max_rows = 3});
+  EXPECT_TRUE(cholesky.factor(matrix));
+  Eigen::MatrixXd x(0, 4), W = Eigen::MatrixXd::Zero(3, 3);
+  cholesky.solve(x);
+  BlockRows J;
+  for (int r = 0; r < 3; ++r) J.begin_row();
+  EXPECT_TRUE(cholesky.add_compliance(J, 1.0, W));
+  EXPECT_TRUE(W.isZero(0.0));
+}
+
 TEST(BlockCholesky, RefusesSettingsOutOfRange) {
   const System system = make_grid_laplacian(2, 2, 2, 0.1);
   EXPECT_THROW(BlockCholesky(system.pattern, {.order_trials = 0}), InputError);

@@ -27,7 +27,7 @@ struct RightHandStrip {
 
 struct CholeskySettings {
   /// Orders tried at set-up, of which the cheapest by predicted time is kept: nested dissection with as many seeds
-  /// (each costs about 5 µs a block), and minimum degree. In [1, 100].
+  /// (each costs about 12 µs a block), and minimum degree. In [1, 100].
   int order_trials = 8;
   /// Rows that add_compliance() can take at once; memory 24 bytes · rows · blocks. In [0, 100000].
   int max_rows = 0;
@@ -55,8 +55,8 @@ class BlockCholesky {
   int blocks() const noexcept;
   const CholeskySettings& settings() const noexcept { return settings_; }
 
-  /// Factors A. False if it is not positive definite (or not finite), shifts included: then failed_block() tells
-  /// where, and the object must not be used to solve.
+  /// Factors A, which must have the pattern given. False if it is not positive definite (or not finite), shifts
+  /// included: then failed_block() tells where, and the object must not be used to solve.
   bool factor(const BlockMatrix& a) noexcept;
 
   /// Block whose pivot was not positive in the last factor(), or −1.
@@ -96,8 +96,10 @@ class BlockCholesky {
   void mark_path(int block, int strip, int strips) noexcept;
   std::span<const front::RightHandStrip> find_active(int f, int rows) noexcept;
   void add_products(int f, std::span<const front::RightHandStrip> active) noexcept;
+  void add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept;
   double* strip(int s) noexcept;
 
+  std::shared_ptr<const BlockPattern> pattern_;
   std::shared_ptr<const FrontTree> tree_;
   CholeskySettings settings_;
   AlignedVector panels_;              ///< L, front by front (front_tree.h)
