@@ -42,9 +42,9 @@ struct Front {
   std::size_t panel = 0;   ///< offset in the panels
   std::size_t update = 0;  ///< offset in the stack of update matrices of its parity
   int parity = 0;          ///< of its depth
-  int rows_begin = 0;      ///< into row_slabs (twelve a strip) and row_places (one a block)
-  int places_begin = 0;
-  int pivot_rows = 0;                        ///< of its rows, how many are pivots of the parent
+  int rows_begin = 0;      ///< into row_slabs, twelve a strip
+  int places_begin = 0;    ///< into row_places, one a block
+  int pivot_rows = 0;      ///< of its rows, how many are pivots of the parent
   int children_begin = 0, children_end = 0;  ///< into FrontTree::children
   int blocks_begin = 0, blocks_end = 0;      ///< into FrontTree::blocks
 };

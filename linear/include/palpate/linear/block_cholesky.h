@@ -64,7 +64,7 @@ class BlockCholesky {
   /// σ that the last factor() had to add to the diagonal; 0 without retries.
   double shift() const noexcept { return shift_; }
 
-  /// x ← A⁻¹ x for each column of x, three scalars a block. A column that is zero but for a few blocks costs less.
+  /// x ← A⁻¹ x for each column of x, three scalars a block. One column that is zero but for a few blocks costs less.
   void solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept;
 
   /// W += h J A⁻¹ Jᵀ, computed as h ZᵀZ with L Z = P Jᵀ, Z only where the elimination tree leads from the blocks
