@@ -1,0 +1,281 @@
+#include "palpate/linear/block_cholesky.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <thread>
+
+#include "palpate/core/error.h"
+#include "palpate/testing/realtime_guard.h"
+#include "random_systems.h"
+
+namespace palpate {
+namespace {
+
+using reference::make_grid_laplacian;
+using reference::make_random_rows;
+using reference::make_random_system;
+using reference::random_matrix;
+using reference::System;
+
+double norm(const Eigen::MatrixXd& m) {
+  return m.cwiseAbs().maxCoeff();
+}
+
+/// Random patterns from one block to fronts of several strips and several column blocks, and grids.
+std::vector<System> make_systems() {
+  std::mt19937_64 random(1);
+  std::vector<System> systems;
+  for (const auto& [blocks, groups] :
+       {std::pair(1, 1), {2, 1}, {3, 0}, {4, 9}, {5, 4}, {17, 12}, {40, 25}, {60, 200}, {120, 90}, {150, 2000}}) {
+    systems.push_back(make_random_system(blocks, groups, random));
+  }
+  for (const auto& [x, y, z] : {std::tuple(30, 1, 1), {9, 8, 1}, {5, 5, 5}, {8, 7, 6}}) {
+    systems.push_back(make_grid_laplacian(x, y, z, 0.05));
+    auto cells = reference::make_grid_groups(x, y, z);
+    systems.push_back(reference::make_system(x * y * z, std::move(cells), 0.05, random));
+  }
+  return systems;
+}
+
+TEST(BlockCholesky, SolvesAsTheDenseFactorDoes) {
+  std::mt19937_64 random(2);
+  for (const System& system : make_systems()) {
+    const int n = system.pattern->scalars();
+    const Eigen::MatrixXd dense = system.matrix.make_dense();
+    const Eigen::LLT<Eigen::MatrixXd> expected(dense);
+    BlockCholesky cholesky(system.pattern);
+    ASSERT_TRUE(cholesky.factor(system.matrix));
+    EXPECT_EQ(cholesky.failed_block(), -1);
+    EXPECT_EQ(cholesky.shift(), 0.0);
+    for (const int columns : {1, 2, 3, 11, 12, 13, 30}) {
+      const Eigen::MatrixXd b = random_matrix(n, columns, random);
+      Eigen::MatrixXd x = b;
+      cholesky.solve(x);
+      // Cholesky is backward stable: the residual is below c n ε |A| |x| with c about one (Higham 2002, thm 10.4).
+      const double bound = 4 * n * 0x1p-53 * norm(dense) * n * norm(x);
+      EXPECT_LT(norm(dense * x - b), bound) << "n " << n << ", " << columns << " columns";
+      EXPECT_LT(norm(x - expected.solve(b)) / norm(x), 1e-9);
+    }
+  }
+}
+
+TEST(BlockCholesky, ComplianceIsThatOfTheDenseInverse) {
+  std::mt19937_64 random(3);
+  for (const System& system : make_systems()) {
+    const int blocks = system.pattern->blocks();
+    BlockCholesky cholesky(system.pattern, {.max_rows = 90});
+    ASSERT_TRUE(cholesky.factor(system.matrix));
+    const Eigen::MatrixXd inverse = system.matrix.make_dense().inverse();
+    for (const int rows : {0, 1, 3, 12, 13, 90}) {
+      for (const double h : {0.001, 0.02, 1.0}) {
+        const BlockRows J = make_random_rows(rows, blocks, 4, random);
+        const Eigen::MatrixXd dense = reference::make_dense(J, blocks);
+        const Eigen::MatrixXd start = random_matrix(rows, rows, random), before = start + start.transpose();
+        Eigen::MatrixXd W = before;
+        ASSERT_TRUE(cholesky.add_compliance(J, h, W));
+        if (rows == 0) continue;
+        EXPECT_EQ(W, W.transpose()) << "exactly symmetric";
+        const Eigen::MatrixXd expected = h * dense * inverse * dense.transpose();
+        // Condition numbers are below 10⁵, so both inverses are good to 10⁵ · n · ε < 10⁻⁹; adding to `before`, of
+        // size 2, costs another ε.
+        EXPECT_LT(norm(W - before - expected), 1e-9 * norm(expected) + 4 * 0x1p-52) << blocks << " blocks";
+      }
+    }
+  }
+}
+
+TEST(BlockCholesky, ComplianceOfOneHundredRandomBodiesIsPositiveSemidefinite) {
+  std::mt19937_64 random(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    const int blocks = 1 + static_cast<int>(random() % 60);
+    const System system = make_random_system(blocks, blocks, random);
+    BlockCholesky cholesky(system.pattern, {.max_rows = 40});
+    ASSERT_TRUE(cholesky.factor(system.matrix));
+    const BlockRows J = make_random_rows(40, blocks, 3, random);
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(40, 40);
+    ASSERT_TRUE(cholesky.add_compliance(J, 0.02, W));
+    const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(W).eigenvalues();
+    // A Gram matrix of 40 vectors is semidefinite up to the rounding of its entries and of the eigenvalues.
+    EXPECT_GE(eigenvalues.minCoeff(), -40 * 0x1p-52 * eigenvalues.maxCoeff());
+  }
+}
+
+TEST(BlockCholesky, ComplianceOfTooManyRowsIsRefused) {
+  std::mt19937_64 random(5);
+  const System system = make_grid_laplacian(3, 3, 3, 0.1);
+  BlockCholesky cholesky(system.pattern, {.max_rows = 12});
+  ASSERT_TRUE(cholesky.factor(system.matrix));
+  BlockRows J;
+  for (int r = 0; r < 20; ++r) J.begin_row();
+  for (int r = 0; r < 13; ++r) {
+    J.begin_row();
+    J.add(r, Vec3::UnitX());
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(J.rows(), J.rows());
+    EXPECT_EQ(cholesky.add_compliance(J, 1.0, W), r < 12) << "empty rows do not count";
+    EXPECT_EQ(W.isZero(0.0), r == 12);
+  }
+}
+
+TEST(BlockCholesky, CorrectiveMotionIsTheSolutionForTheRowsTransposed) {
+  std::mt19937_64 random(6);
+  for (const System& system : make_systems()) {
+    const int n = system.pattern->scalars();
+    const Eigen::MatrixXd dense = system.matrix.make_dense();
+    BlockCholesky cholesky(system.pattern);
+    ASSERT_TRUE(cholesky.factor(system.matrix));
+    const BlockRows J = make_random_rows(7, system.pattern->blocks(), 3, random);
+    const Eigen::VectorXd lambda = random_matrix(7, 1, random);
+    Eigen::VectorXd x = Eigen::VectorXd::Constant(n, 5.0);
+    cholesky.solve_rows(J, lambda, x);
+    const Eigen::VectorXd b = reference::make_dense(J, system.pattern->blocks()).transpose() * lambda;
+    EXPECT_LE(norm(dense * x - b), 4.0 * n * n * 0x1p-53 * norm(dense) * norm(x));
+  }
+}
+
+TEST(BlockCholesky, SolvesColumnsOfALargerMatrixInPlace) {
+  std::mt19937_64 random(7);
+  const System system = make_grid_laplacian(4, 4, 4, 0.1);
+  BlockCholesky cholesky(system.pattern);
+  ASSERT_TRUE(cholesky.factor(system.matrix));
+  Eigen::MatrixXd all = random_matrix(200, 9, random);
+  const Eigen::MatrixXd before = all;
+  cholesky.solve(all.block(3, 2, 192, 5));
+  Eigen::MatrixXd expected = before;
+  Eigen::MatrixXd part = before.block(3, 2, 192, 5);
+  cholesky.solve(part);
+  expected.block(3, 2, 192, 5) = part;
+  EXPECT_EQ(all, expected);
+}
+
+TEST(BlockCholesky, ReportsThePivotThatIsNotPositive) {
+  std::mt19937_64 random(8);
+  for (const double bad : {-1.0, 0.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const int block : {0, 5, 26}) {
+      // Alone in its row and column, the bad pivot is bad in any order.
+      BlockGroups none;
+      BlockMatrix matrix(std::make_shared<const BlockPattern>(27, none));
+      for (int i = 0; i < 27; ++i) matrix.diagonal(i).setIdentity();
+      matrix.diagonal(block)(1, 1) = bad;
+      BlockCholesky cholesky(matrix.shared_pattern());
+      EXPECT_FALSE(cholesky.factor(matrix));
+      EXPECT_EQ(cholesky.failed_block(), block);
+      matrix.diagonal(block)(1, 1) = 1.0;
+      EXPECT_TRUE(cholesky.factor(matrix)) << "a failure leaves nothing behind";
+      EXPECT_EQ(cholesky.failed_block(), -1);
+    }
+  }
+  System grid = make_grid_laplacian(6, 6, 6, 0.1);
+  grid.matrix.diagonal(100) -= 100.0 * Mat3::Identity();
+  BlockCholesky cholesky(grid.pattern);
+  EXPECT_FALSE(cholesky.factor(grid.matrix));
+  EXPECT_GE(cholesky.failed_block(), 0);
+}
+
+TEST(BlockCholesky, ShiftMakesAnIndefiniteMatrixDefinite) {
+  System system = make_grid_laplacian(5, 5, 5, 0.0);
+  for (int i = 0; i < 125; ++i) system.matrix.diagonal(i) -= 1e-6 * Mat3::Identity();
+  BlockCholesky cholesky(system.pattern, {.shift_retries = 8});
+  ASSERT_TRUE(cholesky.factor(system.matrix));
+  // The lowest eigenvalue is −10⁻⁶ by construction; shifts grow tenfold, so the one taken is at most ten times more.
+  EXPECT_GT(cholesky.shift(), 1e-6);
+  EXPECT_LE(cholesky.shift(), 1e-5 * 1.001);
+  Eigen::MatrixXd dense = system.matrix.make_dense();
+  dense.diagonal().array() += cholesky.shift();
+  Eigen::VectorXd x = Eigen::VectorXd::Ones(375);
+  cholesky.solve(x);
+  EXPECT_LT(norm(dense * x - Eigen::VectorXd::Ones(375)), 4 * 375 * 375 * 0x1p-53 * norm(dense) * norm(x));
+}
+
+/// Solution and compliance after factoring, to compare bits.
+Eigen::MatrixXd compute_bits(BlockCholesky& cholesky, const BlockMatrix& matrix, const BlockRows& J) {
+  EXPECT_TRUE(cholesky.factor(matrix));
+  Eigen::MatrixXd x = Eigen::MatrixXd::Ones(matrix.pattern().scalars(), 14);
+  cholesky.solve(x);
+  Eigen::MatrixXd W = Eigen::MatrixXd::Zero(J.rows(), J.rows());
+  EXPECT_TRUE(cholesky.add_compliance(J, 0.02, W));
+  Eigen::MatrixXd both(x.rows() + W.rows(), std::max(x.cols(), W.cols()));
+  both.setZero();
+  both.topLeftCorner(x.rows(), x.cols()) = x;
+  both.bottomLeftCorner(W.rows(), W.cols()) = W;
+  return both;
+}
+
+TEST(BlockCholesky, GivesTheSameBitsEveryTimeAndInAnotherObject) {
+  std::mt19937_64 random(9);
+  const System first = make_grid_laplacian(7, 6, 5, 0.05);
+  BlockMatrix second = first.matrix;
+  reference::fill_random(second, first.groups, 0.1, random);
+  const BlockRows J = make_random_rows(30, 210, 3, random);
+  BlockCholesky cholesky(first.pattern, {.max_rows = 30});
+  const Eigen::MatrixXd expected = compute_bits(cholesky, first.matrix, J);
+  compute_bits(cholesky, second, J);
+  EXPECT_EQ(compute_bits(cholesky, first.matrix, J), expected);
+  BlockCholesky copy = cholesky, fresh(first.pattern, {.max_rows = 30});
+  compute_bits(cholesky, second, J);
+  EXPECT_EQ(compute_bits(copy, first.matrix, J), expected);
+  EXPECT_EQ(compute_bits(fresh, first.matrix, J), expected);
+}
+
+TEST(BlockCholesky, TwoThreadsGiveTheBitsOfOne) {
+  std::mt19937_64 random(10);
+  const System first = make_grid_laplacian(8, 8, 8, 0.05);
+  BlockMatrix second = first.matrix;
+  reference::fill_random(second, first.groups, 0.1, random);
+  const BlockRows J = make_random_rows(30, 512, 3, random);
+  const BlockMatrix* matrices[2] = {&first.matrix, &second};
+  BlockCholesky cholesky(first.pattern, {.max_rows = 30});
+  Eigen::MatrixXd expected[2], found[2];
+  for (int t = 0; t < 2; ++t) expected[t] = compute_bits(cholesky, *matrices[t], J);
+  std::thread threads[2];
+  for (int t = 0; t < 2; ++t) {
+    threads[t] = std::thread([&, t, own = cholesky]() mutable {
+      for (int round = 0; round < 10; ++round) found[t] = compute_bits(own, *matrices[t], J);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 0; t < 2; ++t) EXPECT_EQ(found[t], expected[t]);
+}
+
+TEST(BlockCholesky, AllocatesNothingAfterSetUp) {
+  if (!testing::RealtimeGuard::available()) GTEST_SKIP();
+  std::mt19937_64 random(11);
+  const System system = make_grid_laplacian(10, 10, 10, 0.05);
+  BlockCholesky cholesky(system.pattern, {.max_rows = 80, .shift_retries = 2});
+  const BlockRows J = make_random_rows(80, 1000, 3, random);
+  const Eigen::VectorXd lambda = random_matrix(80, 1, random);
+  Eigen::MatrixXd W = Eigen::MatrixXd::Zero(80, 80), x = random_matrix(3000, 30, random);
+  Eigen::VectorXd v(3000);
+  const testing::RealtimeGuard guard;
+  cholesky.factor(system.matrix);
+  cholesky.solve(x);
+  v.setOnes();
+  cholesky.solve(v);
+  cholesky.add_compliance(J, 0.02, W);
+  cholesky.solve_rows(J, lambda, v);
+  EXPECT_EQ(guard.violations().total(), 0);
+}
+
+TEST(BlockCholesky, SystemWithoutBlocksIsSolvedByNothing) {
+  BlockMatrix matrix(std::make_shared<const BlockPattern>(0, BlockGroups{}));
+  BlockCholesky cholesky(matrix.shared_pattern(), {.max_rows = 3});
+  EXPECT_TRUE(cholesky.factor(matrix));
+  Eigen::MatrixXd x(0, 4), W = Eigen::MatrixXd::Zero(3, 3);
+  cholesky.solve(x);
+  BlockRows J;
+  for (int r = 0; r < 3; ++r) J.begin_row();
+  EXPECT_TRUE(cholesky.add_compliance(J, 1.0, W));
+  EXPECT_TRUE(W.isZero(0.0));
+}
+
+TEST(BlockCholesky, RefusesSettingsOutOfRange) {
+  const System system = make_grid_laplacian(2, 2, 2, 0.1);
+  EXPECT_THROW(BlockCholesky(system.pattern, {.order_trials = 0}), InputError);
+  EXPECT_THROW(BlockCholesky(system.pattern, {.max_rows = -1}), InputError);
+  EXPECT_THROW(BlockCholesky(system.pattern, {.shift_retries = 21}), InputError);
+  EXPECT_THROW(BlockCholesky(system.pattern, {.first_shift = std::nan("")}), InputError);
+}
+
+}  // namespace
+}  // namespace palpate
