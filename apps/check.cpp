@@ -27,7 +27,7 @@ void print_text(const Scene& scene, const World& world, const Device& device,
   fmt::print("tool    point of {}, coupling {} N/m, {} N·s/m\n", format_quantity(1e3 * scene.tool.mass, "g"),
              scene.tool.coupling.stiffness, scene.tool.coupling.damping);
   fmt::print("hand    {} ({})\n", scene.hand, device.info().name);
-  for (const StaticBody& body : world.bodies()) {
+  for (const StaticSurface& body : world.bodies()) {
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
                check_mesh(body.surface.mesh()).describe());
   }
@@ -37,7 +37,7 @@ void print_text(const Scene& scene, const World& world, const Device& device,
 
 void print_json(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
   Json bodies = Json::array();
-  for (const StaticBody& body : world.bodies()) {
+  for (const StaticSurface& body : world.bodies()) {
     const MeshReport report = check_mesh(body.surface.mesh());
     bodies.push_back({{"name", body.name},
                       {"type", "static"},

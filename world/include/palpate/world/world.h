@@ -11,7 +11,7 @@
 namespace palpate {
 
 /// A body that never moves: its surface, in the world frame, and how it rubs.
-struct StaticBody {
+struct StaticSurface {
   std::string name;
   TriangleTree surface;
   double friction = 0.0;  ///< Coulomb coefficient μ
@@ -34,8 +34,8 @@ struct WorldClosest {
 /// All bodies. Built at set-up, then const: queries are noexcept, allocate nothing and may run in any thread.
 class World {
  public:
-  void add(StaticBody body) { bodies_.push_back(std::move(body)); }
-  std::span<const StaticBody> bodies() const noexcept { return bodies_; }
+  void add(StaticSurface body) { bodies_.push_back(std::move(body)); }
+  std::span<const StaticSurface> bodies() const noexcept { return bodies_; }
 
   /// The first surface that the segment a→b crosses, from either side.
   bool find_first_hit(const Vec3& a, const Vec3& b, WorldHit& out) const noexcept;
@@ -43,7 +43,7 @@ class World {
   bool find_closest(const Vec3& p, double max_distance, WorldClosest& out) const noexcept;
 
  private:
-  std::vector<StaticBody> bodies_;
+  std::vector<StaticSurface> bodies_;
 };
 
 }  // namespace palpate

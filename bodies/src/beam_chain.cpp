@@ -1,0 +1,250 @@
+#include "palpate/bodies/beam_chain.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "small_body.h"
+
+namespace palpate {
+namespace {
+
+Mat3 skew(const Vec3& a) noexcept {
+  Mat3 m;
+  m << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
+  return m;
+}
+
+/// Left Jacobian of SO(3): exp(r + dr) = exp(J_l(r) dr) exp(r) to first order.
+Mat3 left_jacobian(const Vec3& r) noexcept {
+  const double t2 = r.squaredNorm(), t = std::sqrt(t2);
+  const Mat3 S = skew(r);
+  const double a = t > 1e-3 ? (1.0 - std::cos(t)) / t2 : 0.5 - t2 / 24.0;
+  const double b = t > 1e-3 ? (t - std::sin(t)) / (t2 * t) : 1.0 / 6.0 - t2 / 120.0;
+  return Mat3::Identity() + a * S + b * S * S;
+}
+
+/// Its inverse; finite for |r| < 2π.
+Mat3 inverse_left_jacobian(const Vec3& r) noexcept {
+  const double t2 = r.squaredNorm(), t = std::sqrt(t2);
+  const Mat3 S = skew(r);
+  const double c = t > 1e-3 ? 1.0 / t2 - (1.0 + std::cos(t)) / (2.0 * t * std::sin(t)) : 1.0 / 12.0 + t2 / 720.0;
+  // At half a turn sin vanishes together with 1 + cos: their ratio goes to zero.
+  const double safe = std::isfinite(c) && std::abs(t - M_PI) > 1e-6 ? c : 1.0 / t2;
+  return Mat3::Identity() - 0.5 * S + safe * S * S;
+}
+
+}  // namespace
+
+BeamChain::Strain BeamChain::compute_strain(std::size_t i) const noexcept {
+  const Beam& beam = beams_[i];
+  const Mat3 R1 = poses_[i].rotation.toRotationMatrix();
+  const Vec3 theta = rotation_vector(poses_[i].rotation.conjugate() * poses_[i + 1].rotation);
+  const Mat3 Rm = R1 * rotation_from_vector(0.5 * theta).toRotationMatrix();
+  const Vec3 d = poses_[i + 1].position - poses_[i].position;
+  const double inverse_length = 1.0 / beam.length;
+
+  Strain s;
+  s.value.head<3>() = inverse_length * (Rm.transpose() * d);
+  s.value[0] = inverse_length * d.norm();
+  s.value.tail<3>() = inverse_length * theta;
+  s.value -= beam.rest_strain;
+
+  // δΘ = J_l⁻¹(Θ) R₁ᵀ (φ₂ − φ₁);  φ_m = φ₁ + R₁ ½ J_l(Θ/2) δΘ;  δΓ = R_mᵀ (δd + d × φ_m)/L across.
+  const Mat3 turn = inverse_left_jacobian(theta) * R1.transpose();
+  const Mat3 share = R1 * (0.5 * left_jacobian(0.5 * theta)) * turn;  // of φ₂ in φ_m
+  const Mat3 across = inverse_length * Rm.transpose();
+  const Mat3 swing = across * skew(d);
+  s.gradient.block<3, 3>(0, 0) = -across;
+  s.gradient.block<3, 3>(0, 3) = swing * (Mat3::Identity() - share);
+  s.gradient.block<3, 3>(0, 6) = across;
+  s.gradient.block<3, 3>(0, 9) = swing * share;
+  const Eigen::RowVector3d stretch = inverse_length * d.normalized().transpose();
+  s.gradient.row(0) << -stretch, Eigen::RowVector3d::Zero(), stretch, Eigen::RowVector3d::Zero();
+  s.gradient.block<3, 3>(3, 0).setZero();
+  s.gradient.block<3, 3>(3, 3) = -inverse_length * turn;
+  s.gradient.block<3, 3>(3, 6).setZero();
+  s.gradient.block<3, 3>(3, 9) = inverse_length * turn;
+  return s;
+}
+
+BeamChain::Mat12 BeamChain::compute_beam_stiffness(const Beam& beam, const Strain& strain,
+                                                   const Vec3& chord) const noexcept {
+  Mat12 K = strain.gradient.transpose() * (beam.length * beam.stiffness).asDiagonal() * strain.gradient;
+  const double tension = beam.stiffness[0] * strain.value[0];
+  if (tension > 0.0) {
+    const Vec3 e = chord.normalized();
+    const Mat3 string = tension / beam.length * (Mat3::Identity() - e * e.transpose());
+    K.block<3, 3>(0, 0) += string;
+    K.block<3, 3>(0, 6) -= string;
+    K.block<3, 3>(6, 0) -= string;
+    K.block<3, 3>(6, 6) += string;
+  }
+  return K;
+}
+
+void BeamChain::compute_elastic_forces(std::span<Vec3> forces) const noexcept {
+  for (Vec3& f : forces) f.setZero();
+  for (std::size_t i = 0; i < beams_.size(); ++i) {
+    const Strain s = compute_strain(i);
+    const Eigen::Matrix<double, 12, 1> g =
+        s.gradient.transpose() * (beams_[i].length * beams_[i].stiffness.cwiseProduct(s.value));
+    for (int b = 0; b < 4; ++b) forces[2 * i + static_cast<std::size_t>(b)] -= g.segment<3>(3 * b);
+  }
+}
+
+double BeamChain::compute_elastic_energy() const noexcept {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < beams_.size(); ++i) {
+    const Vec6 strain = compute_strain(i).value;
+    sum += 0.5 * beams_[i].length * strain.dot(beams_[i].stiffness.cwiseProduct(strain));
+  }
+  return sum;
+}
+
+Mat3 BeamChain::compute_world_inertia(std::size_t node) const noexcept {
+  const Mat3 R = poses_[node].rotation.toRotationMatrix();
+  return R * inertias_[node].asDiagonal() * R.transpose();
+}
+
+void BeamChain::assemble() noexcept {
+  for (Mat6& m : stiffness_diagonal_) m.setZero();
+  for (Vec3& f : forces_) f.setZero();
+  for (Vec3& f : stiffness_velocity_) f.setZero();
+  for (std::size_t i = 0; i < beams_.size(); ++i) {
+    const Strain s = compute_strain(i);
+    const Mat12 K = compute_beam_stiffness(beams_[i], s, poses_[i + 1].position - poses_[i].position);
+    stiffness_diagonal_[i] += K.topLeftCorner<6, 6>();
+    stiffness_diagonal_[i + 1] += K.bottomRightCorner<6, 6>();
+    stiffness_lower_[i] = K.bottomLeftCorner<6, 6>();
+    Eigen::Matrix<double, 12, 1> v;
+    for (int b = 0; b < 4; ++b) v.segment<3>(3 * b) = velocities_[2 * i + static_cast<std::size_t>(b)];
+    const Eigen::Matrix<double, 12, 1> Kv = K * v;
+    const Eigen::Matrix<double, 12, 1> g =
+        s.gradient.transpose() * (beams_[i].length * beams_[i].stiffness.cwiseProduct(s.value));
+    for (int b = 0; b < 4; ++b) {
+      forces_[2 * i + static_cast<std::size_t>(b)] -= g.segment<3>(3 * b);
+      stiffness_velocity_[2 * i + static_cast<std::size_t>(b)] += Kv.segment<3>(3 * b);
+    }
+  }
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    world_inertia_[n] = compute_world_inertia(n);
+    forces_[2 * n] += external_[2 * n] + masses_[n] * (gravity_ - mass_damping_ * velocities_[2 * n]);
+    forces_[2 * n + 1] += external_[2 * n + 1] - mass_damping_ * (world_inertia_[n] * velocities_[2 * n + 1]);
+  }
+  for (std::size_t b = 0; b < forces_.size(); ++b) forces_[b] -= stiffness_damping_ * stiffness_velocity_[b];
+}
+
+void BeamChain::assemble_system(System& system) noexcept {
+  const double inertial = 1.0 / system.h + mass_damping_;
+  const double elastic = system.h + stiffness_damping_;
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    Mat6& D = system.diagonal[n];
+    D = elastic * stiffness_diagonal_[n];
+    D.topLeftCorner<3, 3>().diagonal().array() += inertial * masses_[n];
+    D.bottomRightCorner<3, 3>() += inertial * world_inertia_[n];
+  }
+  for (std::size_t i = 0; i < beams_.size(); ++i) system.lower[i] = elastic * stiffness_lower_[i];
+}
+
+bool BeamChain::factor(System& system) noexcept {
+  // Prescribed blocks become identity in what is factored; the matrix itself stays whole for the right-hand side.
+  const auto masked = [&](Mat6 m, std::size_t row, std::size_t column) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      const auto at = static_cast<Eigen::Index>(3 * half);
+      if (prescribed_[2 * row + half]) m.middleRows<3>(at).setZero();
+      if (prescribed_[2 * column + half]) m.middleCols<3>(at).setZero();
+      if (row == column && prescribed_[2 * row + half]) m.block<3, 3>(at, at).setIdentity();
+    }
+    return m;
+  };
+  Mat6 D = masked(system.diagonal[0], 0, 0);
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    const Eigen::LLT<Mat6> llt(D);
+    if (llt.info() != Eigen::Success) return false;
+    system.pivot[n] = llt.matrixL();
+    if (n + 1 == poses_.size()) break;
+    const Mat6 B = masked(system.lower[n], n + 1, n);
+    system.elimination[n] = llt.solve(B.transpose()).transpose();
+    D = masked(system.diagonal[n + 1], n + 1, n + 1);
+    D.noalias() -= system.elimination[n] * B.transpose();
+  }
+  return true;
+}
+
+void BeamChain::solve(const System& system, std::span<Vec3> y) const noexcept {
+  const std::size_t n = poses_.size();
+  const auto at = [&](std::size_t node) { return Eigen::Map<Vec6>(y[2 * node].data()); };  // two Vec3 side by side
+  for (std::size_t i = 0; i + 1 < n; ++i) at(i + 1).noalias() -= system.elimination[i] * at(i);
+  for (std::size_t i = 0; i < n; ++i) {
+    auto yi = at(i);
+    system.pivot[i].triangularView<Eigen::Lower>().solveInPlace(yi);
+    system.pivot[i].transpose().triangularView<Eigen::Upper>().solveInPlace(yi);
+  }
+  for (std::size_t i = n - 1; i > 0; --i) at(i - 1).noalias() -= system.elimination[i - 1].transpose() * at(i);
+}
+
+bool BeamChain::linearise(std::span<const double> time_steps) noexcept {
+  if (time_steps.size() > systems_.size()) return false;
+  assemble();
+  system_count_ = static_cast<int>(time_steps.size());
+  for (std::size_t i = 0; i < time_steps.size(); ++i) {
+    systems_[i].h = time_steps[i];
+    assemble_system(systems_[i]);
+    if (!factor(systems_[i])) return false;
+  }
+  return true;
+}
+
+void BeamChain::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
+  const System& system = systems_[static_cast<std::size_t>(which)];
+  const std::size_t n = poses_.size();
+  for (std::size_t b = 0; b < dv.size(); ++b) {
+    changes_[b] = prescribed_[b] ? Vec3(prescribed_velocities_[b] - velocities_[b]) : Vec3::Zero();
+    dv[b] = forces_[b] - system.h * stiffness_velocity_[b];
+  }
+  // What the prescribed changes do to the others goes to the right-hand side.
+  const auto known = [&](std::size_t node) { return Eigen::Map<const Vec6>(changes_[2 * node].data()); };
+  const auto rhs = [&](std::size_t node) { return Eigen::Map<Vec6>(dv[2 * node].data()); };
+  for (std::size_t i = 0; i < n; ++i) {
+    rhs(i).noalias() -= system.diagonal[i] * known(i);
+    if (i + 1 == n) break;
+    rhs(i + 1).noalias() -= system.lower[i] * known(i);
+    rhs(i).noalias() -= system.lower[i].transpose() * known(i + 1);
+  }
+  for (std::size_t b = 0; b < dv.size(); ++b) {
+    if (prescribed_[b]) dv[b] = changes_[b];
+  }
+  solve(system, dv);
+}
+
+bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  const System& system = systems_[static_cast<std::size_t>(which)];
+  add_compliance_by_rows(system.h, J, prescribed_, scratch_, W, [&](std::span<Vec3> y) { solve(system, y); });
+  return true;
+}
+
+void BeamChain::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
+                                   std::span<Vec3> dv) noexcept {
+  for (Vec3& y : dv) y.setZero();
+  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[static_cast<std::size_t>(r)], prescribed_, dv);
+  solve(systems_[static_cast<std::size_t>(which)], dv);
+}
+
+void BeamChain::advance(double h, std::span<const Vec3> dv) noexcept {
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    Vec3& v = velocities_[2 * n];
+    Vec3& w = velocities_[2 * n + 1];
+    v += dv[2 * n];
+    w += dv[2 * n + 1];
+    poses_[n].position += h * v;
+    const Vec3 L = world_inertia_[n] * w;
+    poses_[n].rotation = (rotation_from_vector(h * w) * poses_[n].rotation).normalized();
+    if (prescribed_[2 * n + 1]) continue;
+    const Vec3 turned = poses_[n].rotation.conjugate() * L;
+    w = poses_[n].rotation * turned.cwiseQuotient(inertias_[n]);
+  }
+  update_skin();
+}
+
+}  // namespace palpate

@@ -1,0 +1,86 @@
+#include "palpate/bodies/beam_chain.h"
+
+// State, energies and surface of a chain.
+namespace palpate {
+
+void BeamChain::save_state(std::span<double> out) const noexcept {
+  double* p = out.data();
+  for (std::size_t n = 0; n < poses_.size(); ++n, p += 13) {
+    Eigen::Map<Vec3>{p} = poses_[n].position;
+    Eigen::Map<Eigen::Vector4d>{p + 3} = poses_[n].rotation.coeffs();
+    Eigen::Map<Vec3>{p + 7} = velocities_[2 * n];
+    Eigen::Map<Vec3>{p + 10} = velocities_[2 * n + 1];
+  }
+}
+
+void BeamChain::restore_state(std::span<const double> state) noexcept {
+  const double* p = state.data();
+  for (std::size_t n = 0; n < poses_.size(); ++n, p += 13) {
+    poses_[n].position = Eigen::Map<const Vec3>(p);
+    poses_[n].rotation.coeffs() = Eigen::Map<const Eigen::Vector4d>(p + 3);
+    velocities_[2 * n] = Eigen::Map<const Vec3>(p + 7);
+    velocities_[2 * n + 1] = Eigen::Map<const Vec3>(p + 10);
+  }
+  update_skin();
+}
+
+void BeamChain::set_velocities(std::span<const Vec3> velocities) noexcept {
+  std::copy(velocities.begin(), velocities.end(), velocities_.begin());
+  update_skin();
+}
+
+void BeamChain::set_node_pose(int node, const Pose& pose) noexcept {
+  poses_[static_cast<std::size_t>(node)] = pose;
+  update_skin();
+}
+
+void BeamChain::prescribe(int block, const Vec3& velocity) noexcept {
+  prescribed_[static_cast<std::size_t>(block)] = 1;
+  prescribed_velocities_[static_cast<std::size_t>(block)] = velocity;
+}
+
+void BeamChain::release(int block) noexcept { prescribed_[static_cast<std::size_t>(block)] = 0; }
+
+BodyEnergy BeamChain::compute_energy() const noexcept {
+  BodyEnergy e;
+  e.elastic = compute_elastic_energy();
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    const Vec3& w = velocities_[2 * n + 1];
+    e.kinetic += 0.5 * masses_[n] * velocities_[2 * n].squaredNorm() + 0.5 * w.dot(compute_world_inertia(n) * w);
+    e.gravitational -= masses_[n] * gravity_.dot(poses_[n].position);
+  }
+  return e;
+}
+
+BodyMomentum BeamChain::compute_momentum() const noexcept {
+  BodyMomentum m;
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    const Vec3 p = masses_[n] * velocities_[2 * n];
+    m.linear += p;
+    m.angular += poses_[n].position.cross(p) + compute_world_inertia(n) * velocities_[2 * n + 1];
+  }
+  return m;
+}
+
+Eigen::MatrixXd BeamChain::make_dense_stiffness() const {
+  const auto n = static_cast<Eigen::Index>(poses_.size());
+  Eigen::MatrixXd K = Eigen::MatrixXd::Zero(6 * n, 6 * n);
+  for (std::size_t i = 0; i < beams_.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(6 * i);
+    K.block<12, 12>(at, at) +=
+        compute_beam_stiffness(beams_[i], compute_strain(i), poses_[i + 1].position - poses_[i].position);
+  }
+  return K;
+}
+
+void BeamChain::update_skin() noexcept {
+  for (std::size_t n = 0; n < poses_.size(); ++n) frames_[n] = {poses_[n], {velocities_[2 * n], velocities_[2 * n + 1]}};
+  skin_.update(frames_);
+}
+
+int BeamChain::compute_surface_row(const SurfacePoint& point, const Vec3& direction,
+                                   std::span<BlockRows::Entry> out) const noexcept {
+  return skin_.compute_row(point, direction, frames_, out);
+}
+
+}  // namespace palpate
