@@ -102,7 +102,8 @@ CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<
     set.groups.push_back(group);
   }
   fill_tet_model(mesh, rest, set.model.rest_positions, set.model.masses, set.model.damping_masses);
-  fill_surface(mesh, set.model.surface, set.model.vertex_begin, set.model.vertex_node, set.model.vertex_weight);
+  attach_to_nodes(extract_surface(mesh), set.model.surface, set.model.vertex_begin, set.model.vertex_node,
+                  set.model.vertex_weight);
   set.model.uniform_damping = has_uniform_damping(materials);
   set.model.stiffness_damping = materials.front().stiffness_damping;
   return set;
