@@ -9,7 +9,7 @@
 namespace palpate {
 
 struct CorotationalHexSettings {
-  FemSettings fem;
+  FemSettings fem{};
   /// Incompatible modes and projected dilatation (below). Off: the plain trilinear element, which is too stiff in
   /// bending and locks near ν = ½; kept as the control that shows it.
   bool enhanced = true;

@@ -20,7 +20,7 @@ enum class HyperelasticModel {
 };
 
 struct NonlinearTetSettings {
-  FemSettings fem;
+  FemSettings fem{};
   HyperelasticModel model = HyperelasticModel::kStVenantKirchhoff;
   /// Clamp the negative eigenvalues of each element's ∂P/∂F, so that A(h) stays positive definite in any state. Off:
   /// the stiffness is the exact derivative of the forces, and linearise() may fail under compression.
