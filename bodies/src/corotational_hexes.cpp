@@ -14,6 +14,7 @@ using lanes::Double4;
 using lanes::fill;
 using lanes::gather;
 using lanes::load;
+using lanes::madd;
 using lanes::Matrix;
 using lanes::scatter_add;
 using lanes::Vector;
@@ -28,7 +29,7 @@ namespace {
 
 Vector times_transpose(const Matrix& A, const Vector& b) noexcept {
   Vector r;
-  for (int i = 0; i < 3; ++i) r.v[i] = A.m[0][i] * b.v[0] + A.m[1][i] * b.v[1] + A.m[2][i] * b.v[2];
+  for (int i = 0; i < 3; ++i) r.v[i] = madd(A.m[2][i], b.v[2], madd(A.m[1][i], b.v[1], A.m[0][i] * b.v[0]));
   return r;
 }
 
@@ -38,7 +39,7 @@ Vector rest_force(const double* K, int a, const Vector* u) noexcept {
   for (int b = 1; b < 8; ++b) {
     for (int i = 0; i < 3; ++i) {
       const double* row = K + 24 * (3 * a + i) + 3 * b;
-      f.v[i] += row[0] * u[b].v[0] + row[1] * u[b].v[1] + row[2] * u[b].v[2];
+      for (int j = 0; j < 3; ++j) f.v[i] = madd(fill(row[j]), u[b].v[j], f.v[i]);
     }
   }
   return f;
@@ -49,11 +50,14 @@ Matrix turn_block(const double* K, int a, int b, const Matrix& R) noexcept {
   Matrix right, block;
   for (int i = 0; i < 3; ++i) {
     const double* row = K + 24 * (3 * a + i) + 3 * b;
-    for (int j = 0; j < 3; ++j) right.m[i][j] = row[0] * R.m[j][0] + row[1] * R.m[j][1] + row[2] * R.m[j][2];
+    for (int j = 0; j < 3; ++j) {
+      right.m[i][j] = madd(fill(row[2]), R.m[j][2], madd(fill(row[1]), R.m[j][1], fill(row[0]) * R.m[j][0]));
+    }
   }
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      block.m[i][j] = R.m[i][0] * right.m[0][j] + R.m[i][1] * right.m[1][j] + R.m[i][2] * right.m[2][j];
+      block.m[i][j] =
+          madd(R.m[i][2], right.m[2][j], madd(R.m[i][1], right.m[1][j], R.m[i][0] * right.m[0][j]));
     }
   }
   return block;

@@ -16,15 +16,16 @@ namespace palpate::testing {
 
 inline constexpr double kEps = 2.2e-16;
 
-enum class Model { kTets, kPatchedTets, kHexes, kGreenTets, kNeoHookeanTets };
+enum class Model { kTets, kPatchedTets, kHexes, kGreenTets, kNeoHookeanTets, kPlainHexes };
 
 inline std::string name_of(const ::testing::TestParamInfo<Model>& info) {
   constexpr const char* kNames[] = {"Tets", "PatchedTets", "Hexes", "GreenTets", "NeoHookeanTets"};
   return kNames[static_cast<int>(info.param)];
 }
 
-inline const auto kAllModels = ::testing::Values(Model::kTets, Model::kPatchedTets, Model::kHexes, Model::kGreenTets,
-                                                 Model::kNeoHookeanTets);
+/// All but the plain hexes, which are there to be outdone.
+inline const auto kAllModels =
+    ::testing::Values(Model::kTets, Model::kPatchedTets, Model::kHexes, Model::kGreenTets, Model::kNeoHookeanTets);
 
 struct BlockOptions {
   Vec3 size = Vec3(0.12, 0.1, 0.08);
@@ -51,19 +52,21 @@ inline std::unique_ptr<FemBody> make_block(Model model, const BlockOptions& o = 
   const std::span<const Material> materials(&o.material, 1);
   switch (model) {
     case Model::kTets:
-      return std::make_unique<CorotationalTets>(
-          make_jittered_block(o), materials, CorotationalTetSettings{.fem = o.fem, .patch_above_poisson = 1.0});
+      return std::make_unique<CorotationalTets>(make_jittered_block(o), materials,
+                                                CorotationalTetSettings{.fem = o.fem, .patch_above_poisson = 1.0});
     case Model::kPatchedTets:
-      return std::make_unique<CorotationalTets>(
-          make_jittered_block(o), materials, CorotationalTetSettings{.fem = o.fem, .patch_above_poisson = -1.0});
+      return std::make_unique<CorotationalTets>(make_jittered_block(o), materials,
+                                                CorotationalTetSettings{.fem = o.fem, .patch_above_poisson = -1.0});
     case Model::kHexes:
-      return std::make_unique<CorotationalHexes>(make_hex_grid(o.size, o.cells), materials, TriangleMesh{},
-                                                 CorotationalHexSettings{.fem = o.fem});
+    case Model::kPlainHexes:
+      return std::make_unique<CorotationalHexes>(
+          make_hex_grid(o.size, o.cells), materials, TriangleMesh{},
+          CorotationalHexSettings{.fem = o.fem, .enhanced = model == Model::kHexes});
     case Model::kGreenTets:
     case Model::kNeoHookeanTets: {
       NonlinearTetSettings settings{.fem = o.fem, .project = o.project};
-      settings.model = model == Model::kGreenTets ? HyperelasticModel::kStVenantKirchhoff
-                                                  : HyperelasticModel::kStableNeoHookean;
+      settings.model =
+          model == Model::kGreenTets ? HyperelasticModel::kStVenantKirchhoff : HyperelasticModel::kStableNeoHookean;
       return std::make_unique<NonlinearTets>(make_jittered_block(o), materials, settings);
     }
   }
