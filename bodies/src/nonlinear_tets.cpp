@@ -37,11 +37,11 @@ Mat3 cofactors(const Mat3& F) noexcept {
   return C;
 }
 
-void clamp_negative(Mat3& symmetric) noexcept {
+void make_positive(Mat3& symmetric) noexcept {
   const Eigen::SelfAdjointEigenSolver<Mat3> solver(symmetric);
   if (solver.eigenvalues()[0] >= 0.0) return;
   const Mat3& Q = solver.eigenvectors();
-  symmetric = Q * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * Q.transpose();
+  symmetric = Q * solver.eigenvalues().cwiseAbs().asDiagonal() * Q.transpose();
 }
 
 constexpr double kNeoHookeanRest = 0.75;  ///< (a − 1) λ/μ, which makes the rest shape free of stress
@@ -140,13 +140,13 @@ NonlinearTets::Derivative NonlinearTets::compute_derivative(const Element& e, co
       spin = direct + pressure * s[k];
     }
     if (project) {
-      shear = std::max(shear, 0.0);
-      spin = std::max(spin, 0.0);
+      shear = std::abs(shear);
+      spin = std::abs(spin);
     }
     d.same(i, j) = d.same(j, i) = 0.5 * (shear + spin);
     d.cross(i, j) = d.cross(j, i) = 0.5 * (shear - spin);
   }
-  if (project) clamp_negative(d.stretch);
+  if (project) make_positive(d.stretch);
   return d;
 }
 

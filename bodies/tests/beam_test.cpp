@@ -134,8 +134,8 @@ double press_bonded_block(Model model, int cells, double poisson) {
   return sinking / static_cast<double>(top.size());
 }
 
-// Two layers of cells. At ν = 0.3 all three elements agree; at 0.495 patches and hexes still do, and plain tets give less
-// than three quarters.
+// Two layers of cells. At ν = 0.3 all three elements agree; at 0.495 patches and hexes still do, and plain tets give
+// less than three quarters.
 TEST(Locking, BondedBlock_PatchesAgreeWithHexes_PlainTetsLock) {
   const double hexes_3 = press_bonded_block(Model::kHexes, 2, 0.3), hexes = press_bonded_block(Model::kHexes, 2, 0.495);
   EXPECT_NEAR(press_bonded_block(Model::kTets, 2, 0.3) / hexes_3, 1.0, 0.04);

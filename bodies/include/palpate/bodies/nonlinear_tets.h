@@ -22,8 +22,10 @@ enum class HyperelasticModel {
 struct NonlinearTetSettings {
   FemSettings fem{};
   HyperelasticModel model = HyperelasticModel::kStVenantKirchhoff;
-  /// Clamp the negative eigenvalues of each element's ∂P/∂F, so that A(h) stays positive definite in any state. Off:
-  /// the stiffness is the exact derivative of the forces, and linearise() may fail under compression.
+  /// Turn the negative eigenvalues of each element's ∂P/∂F positive, so that A(h) is positive definite in any state
+  /// (Chen et al. 2024, "Stabler neo-Hookean simulation: absolute eigenvalue filtering for projected Newton"). Clamping
+  /// them to zero instead, as is usual, leaves directions without stiffness along which a crushed body explodes in one
+  /// step. Off: the stiffness is the exact derivative of the forces, and linearise() may fail under compression.
   bool project = true;
 };
 
@@ -32,8 +34,8 @@ struct NonlinearTetSettings {
 ///
 /// Forces are the exact gradient of the energy, −V P b_a. Stiffness from ∂P/∂F in the frame of the singular value
 /// decomposition F = U Σ Vᵀ, where it falls into a 3 × 3 block for stretches and three pairs for rotations and shears
-/// (Smith, de Goes & Kim 2019, "Analytic eigensystems for isotropic distortion energies", §4); each part is clamped on
-/// its own. No cure for locking: keep ν at or below 0.45, or take CorotationalTets.
+/// (Smith, de Goes & Kim 2019, "Analytic eigensystems for isotropic distortion energies", §4), each with its own
+/// eigenvalues. No cure for locking: keep ν at or below 0.45, or take CorotationalTets.
 class NonlinearTets final : public FemBody {
  public:
   /// Throws InputError if the mesh is not clean (check_tet_mesh) or a material or setting is out of range.
