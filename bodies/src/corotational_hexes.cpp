@@ -56,8 +56,7 @@ Matrix turn_block(const double* K, int a, int b, const Matrix& R) noexcept {
   }
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      block.m[i][j] =
-          madd(R.m[i][2], right.m[2][j], madd(R.m[i][1], right.m[1][j], R.m[i][0] * right.m[0][j]));
+      block.m[i][j] = madd(R.m[i][2], right.m[2][j], madd(R.m[i][1], right.m[1][j], R.m[i][0] * right.m[0][j]));
     }
   }
   return block;

@@ -37,7 +37,11 @@ Mat3 cofactors(const Mat3& F) noexcept {
   return C;
 }
 
+/// Turns the negative eigenvalues positive.
 void make_positive(Mat3& symmetric) noexcept {
+  const bool positive =
+      symmetric(0, 0) > 0.0 && symmetric.topLeftCorner<2, 2>().determinant() > 0.0 && symmetric.determinant() > 0.0;
+  if (positive) return;
   const Eigen::SelfAdjointEigenSolver<Mat3> solver(symmetric);
   if (solver.eigenvalues()[0] >= 0.0) return;
   const Mat3& Q = solver.eigenvectors();

@@ -6,7 +6,10 @@
 
 namespace palpate {
 
-Mat3 compute_rotation(const Mat3& F) noexcept {
+namespace {
+
+/// Horn's method, for any F.
+Mat3 compute_hard_rotation(const Mat3& F) noexcept {
   const double largest = F.cwiseAbs().maxCoeff();
   if (!(largest > 0.0) || !(largest < 1e300)) return Mat3::Identity();
   const Mat3 S = F.transpose() / largest;
@@ -19,6 +22,21 @@ Mat3 compute_rotation(const Mat3& F) noexcept {
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix4d> solver(N);
   const Eigen::Vector4d q = solver.eigenvectors().col(3);
   return Quat(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+}
+
+}  // namespace
+
+Mat3 compute_rotation(const Mat3& F) noexcept {
+  lanes::Matrix four;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) four.m[i][j] = lanes::fill(F(i, j));
+  }
+  const lanes::Matrix rotations = lanes::compute_rotations(four);
+  Mat3 R;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) R(i, j) = rotations.m[i][j][0];
+  }
+  return R;
 }
 
 SignedSvd compute_signed_svd(const Mat3& F) noexcept {
@@ -60,7 +78,7 @@ Double4 squared_norm(const Matrix& A) noexcept {
   return s[0] + s[1] + s[2];
 }
 
-/// Replaces the marked lanes of R by the rotation that compute_rotation() finds.
+/// Replaces the marked lanes of R by what compute_hard_rotation() finds.
 void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!hard[lane]) continue;
@@ -68,7 +86,7 @@ void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) one(i, j) = F.m[i][j][lane];
     }
-    const Mat3 rotation = compute_rotation(one);
+    const Mat3 rotation = compute_hard_rotation(one);
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) R.m[i][j][lane] = rotation(i, j);
     }
