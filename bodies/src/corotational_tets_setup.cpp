@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "palpate/bodies/corotational_tets.h"
 #include "palpate/core/error.h"
@@ -11,10 +10,15 @@ namespace palpate {
 /// What is known before the base class exists.
 struct CorotationalTets::Set {
   Model model;
+  std::vector<RestTet> rest;
+  std::vector<std::int32_t> turned;  ///< of each tet: its place in the patches, −1 if it is in none
   std::vector<Group> groups;
   std::vector<Patch> patches;
   std::vector<std::array<std::int32_t, 4>> patch_corners;
   std::vector<std::int32_t> patch_nodes;
+
+  void add_patch(const std::vector<std::int32_t>& members);
+  void add_groups();
 };
 
 namespace {
@@ -40,49 +44,38 @@ std::vector<std::vector<std::int32_t>> collect_patches(const TetMesh& mesh, std:
 
 }  // namespace
 
-CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<const Material> materials,
-                                                 const CorotationalTetSettings& settings) {
-  validate_tet_model(mesh, materials);
-  if (settings.patch_size < 2 || settings.patch_size > 20) {
-    fail_input("corotational_tets.patch_size is {}, must be 2 to 20", settings.patch_size);
+void CorotationalTets::Set::add_patch(const std::vector<std::int32_t>& members) {
+  Patch patch;
+  patch.tet_begin = static_cast<int>(patch_corners.size());
+  patch.node_begin = static_cast<int>(patch_nodes.size());
+  std::vector<int> nodes;
+  double volume = 0.0;
+  for (const std::int32_t t : members) {
+    nodes.insert(nodes.end(), rest[t].node.begin(), rest[t].node.end());
+    volume += rest[t].volume;
   }
-  Set set;
-  const std::vector<RestTet> rest = make_rest_tets(mesh, materials);
-  std::vector<std::int32_t> turned(rest.size(), -1);
-  BlockGroups& groups = set.model.groups;
-  for (const RestTet& tet : rest) groups.add(tet.node);
-
-  for (const auto& members : collect_patches(mesh, materials, settings)) {
-    Patch patch;
-    patch.tet_begin = static_cast<int>(set.patch_corners.size());
-    patch.node_begin = static_cast<int>(set.patch_nodes.size());
-    std::vector<int> nodes;
-    double volume = 0.0;
-    for (const std::int32_t t : members) {
-      nodes.insert(nodes.end(), rest[t].node.begin(), rest[t].node.end());
-      volume += rest[t].volume;
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  for (const std::int32_t t : members) {
+    turned[t] = static_cast<std::int32_t>(patch_corners.size());
+    std::array<std::int32_t, 4> corner;
+    for (int c = 0; c < 4; ++c) {
+      const auto place = std::lower_bound(nodes.begin(), nodes.end(), rest[t].node[c]);
+      corner[c] = static_cast<std::int32_t>(place - nodes.begin());
     }
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    for (const std::int32_t t : members) {
-      turned[t] = static_cast<std::int32_t>(set.patch_corners.size());
-      std::array<std::int32_t, 4> corner;
-      for (int c = 0; c < 4; ++c) {
-        const auto place = std::lower_bound(nodes.begin(), nodes.end(), rest[t].node[c]);
-        corner[c] = static_cast<std::int32_t>(place - nodes.begin());
-      }
-      set.patch_corners.push_back(corner);
-    }
-    set.patch_nodes.insert(set.patch_nodes.end(), nodes.begin(), nodes.end());
-    patch.tet_end = static_cast<int>(set.patch_corners.size());
-    patch.node_end = static_cast<int>(set.patch_nodes.size());
-    const Material& material = materials[region_of(mesh, members.front())];
-    patch.lambda_over_volume = material.lame_lambda() / volume;
-    patch.beta = material.stiffness_damping;
-    set.patches.push_back(patch);
-    groups.add(nodes);
+    patch_corners.push_back(corner);
   }
+  patch_nodes.insert(patch_nodes.end(), nodes.begin(), nodes.end());
+  patch.tet_end = static_cast<int>(patch_corners.size());
+  patch.node_end = static_cast<int>(patch_nodes.size());
+  const Material& material = *rest[members.front()].material;
+  patch.lambda_over_volume = material.lame_lambda() / volume;
+  patch.beta = material.stiffness_damping;
+  patches.push_back(patch);
+  model.groups.add(nodes);
+}
 
+void CorotationalTets::Set::add_groups() {
   // The lanes of a group come from four distant parts of the mesh: tets that share nodes would wait for each other's
   // sums to reach memory.
   const std::size_t count = (rest.size() + kLanes - 1) / kLanes;
@@ -102,13 +95,27 @@ CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<
       group.turned[lane] = used ? turned[t] : -1;
       for (int a = 0; a < 4; ++a) group.node[a][lane] = tet.node[a];
     }
-    set.groups.push_back(group);
+    groups.push_back(group);
   }
-  fill_tet_model(mesh, rest, set.model.rest_positions, set.model.masses, set.model.damping_masses);
-  attach_to_nodes(extract_surface(mesh), set.model.surface, set.model.vertex_begin, set.model.vertex_node,
-                  set.model.vertex_weight);
-  set.model.uniform_damping = has_uniform_damping(materials);
-  set.model.stiffness_damping = materials.front().stiffness_damping;
+}
+
+CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<const Material> materials,
+                                                 const CorotationalTetSettings& settings) {
+  validate_tet_model(mesh, materials);
+  if (settings.patch_size < 2 || settings.patch_size > 20) {
+    fail_input("corotational_tets.patch_size is {}, must be 2 to 20", settings.patch_size);
+  }
+  Set set;
+  set.rest = make_rest_tets(mesh, materials);
+  set.turned.assign(set.rest.size(), -1);
+  for (const RestTet& tet : set.rest) set.model.groups.add(tet.node);
+  for (const auto& members : collect_patches(mesh, materials, settings)) set.add_patch(members);
+  set.add_groups();
+  Model& model = set.model;
+  fill_tet_model(mesh, set.rest, model.rest_positions, model.masses, model.damping_masses);
+  attach_to_nodes(extract_surface(mesh), model.surface, model.vertex_begin, model.vertex_node, model.vertex_weight);
+  model.uniform_damping = has_uniform_damping(materials);
+  model.stiffness_damping = materials.front().stiffness_damping;
   return set;
 }
 

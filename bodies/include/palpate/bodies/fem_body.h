@@ -10,7 +10,8 @@
 
 namespace palpate {
 
-/// Room that a finite-element body keeps for a step.
+/// Room that a finite-element body keeps for a step. Rows may have 48 entries each on average (two contacts' feet in
+/// hexes) before one with prescribed nodes allocates.
 struct FemSettings {
   int max_time_steps = 2;  ///< in one linearise(), 1 to 8; a factor of memory each
   int max_rows = 128;      ///< constraint rows at once, 0 to 10,000; 24 bytes · rows · nodes for each time step
