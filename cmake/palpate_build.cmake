@@ -63,9 +63,8 @@ function(palpate_layer name)
   file(GLOB tests CONFIGURE_DEPENDS ${name}/tests/*.cpp)
   if(PALPATE_BUILD_TESTS AND tests)
     add_executable(${name}_tests ${tests})
-    target_link_libraries(${name}_tests PRIVATE ${target} ${arg_PRIVATE_LINKS} palpate_flags palpate_testing
-                          GTest::gtest GTest::gtest_main)
-    target_precompile_headers(${name}_tests REUSE_FROM palpate_core)
+    target_link_libraries(${name}_tests PRIVATE ${target} ${arg_PRIVATE_LINKS} palpate_testing)
+    target_precompile_headers(${name}_tests REUSE_FROM palpate_testing)
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300
                          WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endif()
