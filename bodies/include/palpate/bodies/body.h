@@ -1,0 +1,108 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "palpate/core/math.h"
+#include "palpate/linear/block_rows.h"
+
+namespace palpate {
+
+/// Energies of a body [J].
+struct BodyEnergy {
+  double kinetic = 0.0;
+  double elastic = 0.0;
+  double gravitational = 0.0;  ///< −Σ m g·x, zero for a mass at the world's origin
+  double total() const noexcept { return kinetic + elastic + gravitational; }
+};
+
+/// Momentum of a body, in the world frame.
+struct BodyMomentum {
+  Vec3 linear = Vec3::Zero();   ///< [kg·m/s]
+  Vec3 angular = Vec3::Zero();  ///< about the world's origin [kg·m²/s]
+};
+
+/// A body's surface as it is now. The spans stay valid, and at the same addresses, as long as the body lives.
+struct BodySurface {
+  std::span<const std::array<std::int32_t, 3>> triangles;  ///< indices into the two below, outward
+  std::span<const Vec3> positions;                         ///< of the vertices [m]
+  std::span<const Vec3> velocities;                        ///< of the vertices [m/s]
+};
+
+/// A point of a body's surface that moves with it.
+struct SurfacePoint {
+  std::int32_t triangle = -1;
+  Vec3 barycentric = Vec3::Zero();  ///< weights of the triangle's corners
+};
+
+/// One mechanical body of the slow loop: the seam at which finite-element bodies, beams, rigid bodies and particles
+/// look alike.
+///
+/// All speak in *blocks* of three unknowns: a finite-element node or a particle is one block (its velocity), a beam
+/// node or a rigid body two (linear velocity, then angular velocity, both in the world frame). Vectors over a body are
+/// spans of one Vec3 for each block; forces are dual to velocities, so the second block of a rigid body takes a torque
+/// about its centre.
+///
+/// A step is: linearise(), compute_free_motion(), add_compliance(), the contact solver, compute_correction(),
+/// advance(). It follows DESIGN.md, "Mechanics shared by all": A(h) Δv = f + h K v + Jᵀλ, A(h) = M/h − B − h K.
+/// Everything between two calls of linearise() refers to the state at the first; `which` names a time step of that
+/// call by its place.
+///
+/// Thread: one at a time, the slow loop's (a beam chain may live in the fast loop instead). Set-up allocates, throws,
+/// and fixes how many time steps and constraint rows there may be; a step allocates nothing and throws nothing.
+class Body {
+ public:
+  virtual ~Body() = default;
+
+  virtual int block_count() const noexcept = 0;
+
+  // State: what a step changes. Restoring a saved state repeats the same bits from there on; forces, gravity and
+  // boundary conditions are inputs, not state.
+  virtual int state_size() const noexcept = 0;
+  virtual void save_state(std::span<double> out) const noexcept = 0;
+  virtual void restore_state(std::span<const double> state) noexcept = 0;
+  virtual std::span<const Vec3> velocities() const noexcept = 0;  ///< of the blocks [m/s or rad/s]
+  virtual void set_velocities(std::span<const Vec3> velocities) noexcept = 0;
+
+  // Inputs, held until changed.
+  virtual std::span<Vec3> external_forces() noexcept = 0;      ///< on the blocks [N or N·m], world frame
+  virtual void set_gravity(const Vec3& gravity) noexcept = 0;  ///< [m/s²]
+  /// From now on the block moves with `velocity` (zero: it is fixed) whatever the forces; its Δv is what that takes,
+  /// and constraints find it infinitely heavy.
+  virtual void prescribe(int block, const Vec3& velocity) noexcept = 0;
+  virtual void release(int block) noexcept = 0;
+
+  /// Assembles f and, for every h [s], A(h), and factors each. False if an A(h) is not positive definite (the state is
+  /// not finite, or a stiffness was indefinite and not projected) or if there are more time steps than the body has
+  /// room for: then the step must not go on.
+  virtual bool linearise(std::span<const double> time_steps) noexcept = 0;
+
+  /// Δv of A(h) Δv = f + h K v: the motion without contact.
+  virtual void compute_free_motion(int which, std::span<Vec3> dv) noexcept = 0;
+
+  /// W += h J A(h)⁻¹ Jᵀ, J's rows over this body's blocks. W is square with as many rows as J. False, and W
+  /// untouched, if J has more rows than the body has room for.
+  virtual bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept = 0;
+
+  /// dv = A(h)⁻¹ Jᵀ λ.
+  virtual void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
+                                  std::span<Vec3> dv) noexcept = 0;
+
+  /// v += dv, x += h v.
+  virtual void advance(double h, std::span<const Vec3> dv) noexcept = 0;
+
+  virtual BodyEnergy compute_energy() const noexcept = 0;
+  virtual BodyMomentum compute_momentum() const noexcept = 0;
+
+  virtual BodySurface surface() const noexcept = 0;
+  /// Most entries that compute_surface_row() writes.
+  virtual int max_row_entries() const noexcept = 0;
+  /// The row of J that gives the velocity of a surface point along `direction`: Σ entry·v over the blocks. Returns how
+  /// many entries it wrote, each block once, ascending; prescribed blocks included.
+  virtual int compute_surface_row(const SurfacePoint& point, const Vec3& direction,
+                                  std::span<BlockRows::Entry> out) const noexcept = 0;
+};
+
+}  // namespace palpate

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palpate/bodies/body.h"
+#include "palpate/geometry/triangle_mesh.h"
+#include "palpate/linear/block_cholesky.h"
+#include "palpate/linear/block_matrix.h"
+
+namespace palpate {
+
+/// Room that a finite-element body keeps for a step.
+struct FemSettings {
+  int max_time_steps = 2;  ///< in one linearise(), 1 to 8; a factor of memory each
+  int max_rows = 128;      ///< constraint rows at once, 0 to 10,000; 24 bytes · rows · nodes for each time step
+  int order_trials = 8;    ///< elimination orders tried at set-up, of which the cheapest is kept
+};
+
+/// What all finite-element bodies share: nodes with lumped masses, boundary conditions, the systems A(h) and their
+/// factors, and a surface that hangs on the nodes. One node is one block. Element models derive from it and supply
+/// forces and stiffness.
+///
+/// With K₊ = −K the stiffness, m the lumped masses and Rayleigh damping α, β of each element's material:
+///   A(h) = M/h + αM + Σ_e (h + β_e) K₊_e,      A Δv = f_elastic + m g + f_external − αM v − Σ_e (h + β_e) K₊_e v
+/// so K₊ is assembled once for all h. The row and column of a prescribed node are replaced by identity and its known
+/// Δv moves to the right-hand side; constraint rows lose their entries there.
+class FemBody : public Body {
+ public:
+  int block_count() const noexcept override { return node_count(); }
+  int state_size() const noexcept override { return 6 * node_count(); }
+  void save_state(std::span<double> out) const noexcept override;
+  void restore_state(std::span<const double> state) noexcept override;
+  std::span<const Vec3> velocities() const noexcept override { return velocities_; }
+  void set_velocities(std::span<const Vec3> velocities) noexcept override;
+  std::span<Vec3> external_forces() noexcept override { return external_forces_; }
+  void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
+  void prescribe(int block, const Vec3& velocity) noexcept override;
+  void release(int block) noexcept override;
+  bool linearise(std::span<const double> time_steps) noexcept override;
+  void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
+  bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
+  void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
+                          std::span<Vec3> dv) noexcept override;
+  void advance(double h, std::span<const Vec3> dv) noexcept override;
+  BodyEnergy compute_energy() const noexcept override;
+  BodyMomentum compute_momentum() const noexcept override;
+  BodySurface surface() const noexcept override { return {triangles_, surface_positions_, surface_velocities_}; }
+  int max_row_entries() const noexcept override { return 3 * max_vertex_nodes_; }
+  int compute_surface_row(const SurfacePoint& point, const Vec3& direction,
+                          std::span<BlockRows::Entry> out) const noexcept override;
+
+  int node_count() const noexcept { return static_cast<int>(positions_.size()); }
+  std::span<const Vec3> rest_positions() const noexcept { return rest_positions_; }  ///< [m]
+  std::span<const Vec3> positions() const noexcept { return positions_; }            ///< [m]
+  void set_positions(std::span<const Vec3> positions) noexcept;
+  std::span<const double> masses() const noexcept { return masses_; }                  ///< lumped, of the nodes [kg]
+  std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
+  const Vec3& gravity() const noexcept { return gravity_; }
+  std::span<const Vec3> external_forces() const noexcept { return external_forces_; }
+  bool is_prescribed(int node) const noexcept { return prescribed_[node] != 0; }
+  const Vec3& prescribed_velocity(int node) const noexcept { return prescribed_velocities_[node]; }
+
+  /// Elastic forces on the nodes at the current positions [N].
+  virtual void compute_elastic_forces(std::span<Vec3> forces) const noexcept = 0;
+  /// Elastic energy at the current positions [J].
+  virtual double compute_elastic_energy() const noexcept = 0;
+
+  /// K₊ of the last linearise() [N/m], prescribed nodes included.
+  const BlockMatrix& stiffness() const noexcept { return stiffness_; }
+  /// f of the last linearise(): elastic, damping, gravity and external forces [N].
+  std::span<const Vec3> forces() const noexcept { return forces_; }
+  /// What a linearise() spends on its two parts [ns]; of the last one.
+  struct Times {
+    std::int64_t assemble_ns = 0, factor_ns = 0;
+  };
+  const Times& times() const noexcept { return times_; }
+
+ protected:
+  /// What an element model brings at set-up.
+  struct Model {
+    std::vector<Vec3> rest_positions;
+    std::vector<double> masses;          ///< > 0
+    std::vector<double> damping_masses;  ///< Σ α m
+    BlockGroups groups;                  ///< which nodes couple
+    /// β if all elements have the same; otherwise elements also fill Assembly's damping parts.
+    bool uniform_damping = true;
+    double stiffness_damping = 0.0;
+    TriangleMesh surface;
+    /// Surface vertex v is Σ weight · node over [vertex_begin[v], vertex_begin[v + 1]), nodes ascending.
+    std::vector<int> vertex_begin;
+    std::vector<int> vertex_node;
+    std::vector<double> vertex_weight;
+  };
+
+  /// Where an element model adds what it computes; all zero before. Triples and blocks of nine lie one after the
+  /// other; block (i, j), i ≥ j, by columns.
+  struct Assembly {
+    double* force;               ///< elastic force
+    double* stiffness_velocity;  ///< K₊ v
+    double* blocks;              ///< of K₊, by BlockPattern index
+    double* damping_velocity;    ///< Σ β_e K₊_e v; null if damping is uniform
+    double* damping_blocks;      ///< Σ β_e K₊_e; null if damping is uniform
+  };
+
+  FemBody(Model&& model, const FemSettings& settings);
+
+  virtual void assemble(const Assembly& out) noexcept = 0;
+
+  const BlockPattern& pattern() const noexcept { return stiffness_.pattern(); }
+  const double* position_data() const noexcept { return positions_.data()->data(); }
+  const double* velocity_data() const noexcept { return velocities_.data()->data(); }
+
+ private:
+  void assemble_forces() noexcept;
+  void assemble_system(double h) noexcept;
+  const BlockRows& without_prescribed(const BlockRows& J) noexcept;
+  void update_surface_positions() noexcept;
+  void update_surface_velocities() noexcept;
+
+  std::vector<Vec3> rest_positions_, positions_, velocities_, external_forces_;
+  std::vector<double> masses_, damping_masses_;
+  Vec3 gravity_ = Vec3::Zero();
+  std::vector<std::uint8_t> prescribed_;
+  std::vector<Vec3> prescribed_velocities_;
+  int prescribed_count_ = 0;
+
+  bool uniform_damping_;
+  double stiffness_damping_;
+  BlockMatrix stiffness_;
+  std::unique_ptr<BlockMatrix> damping_;  ///< Σ β_e K₊_e unless uniform
+  BlockMatrix system_;                    ///< A(h) before it is factored
+  std::vector<BlockCholesky> factors_;
+  std::vector<double> time_steps_;
+  std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
+  std::vector<Vec3> prescribed_changes_;  ///< Δv of the prescribed nodes, zero elsewhere
+  std::vector<std::vector<Vec3>> lifts_;  ///< A(h) times prescribed_changes_, of each h
+  std::vector<double> fixed_scale_;       ///< diagonal of the prescribed nodes, of each h
+  BlockRows free_rows_;
+  Times times_;
+
+  std::vector<std::array<std::int32_t, 3>> triangles_;
+  std::vector<int> vertex_begin_, vertex_node_;
+  std::vector<double> vertex_weight_;
+  std::vector<Vec3> surface_positions_, surface_velocities_;
+  int max_vertex_nodes_ = 0;
+};
+
+}  // namespace palpate

@@ -1,0 +1,123 @@
+#include "palpate/bodies/polar.h"
+
+#include <Eigen/Eigenvalues>
+
+#include "polar_lanes.h"
+
+namespace palpate {
+
+Mat3 compute_rotation(const Mat3& F) noexcept {
+  const double largest = F.cwiseAbs().maxCoeff();
+  if (!(largest > 0.0) || !(largest < 1e300)) return Mat3::Identity();
+  const Mat3 S = F.transpose() / largest;
+  Eigen::Matrix4d N;
+  N << S(0, 0) + S(1, 1) + S(2, 2), S(1, 2) - S(2, 1), S(2, 0) - S(0, 2), S(0, 1) - S(1, 0),  //
+      0.0, S(0, 0) - S(1, 1) - S(2, 2), S(0, 1) + S(1, 0), S(2, 0) + S(0, 2),                 //
+      0.0, 0.0, -S(0, 0) + S(1, 1) - S(2, 2), S(1, 2) + S(2, 1),                              //
+      0.0, 0.0, 0.0, -S(0, 0) - S(1, 1) + S(2, 2);
+  N.triangularView<Eigen::StrictlyLower>() = N.transpose();
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix4d> solver(N);
+  const Eigen::Vector4d q = solver.eigenvectors().col(3);
+  return Quat(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+}
+
+SignedSvd compute_signed_svd(const Mat3& F) noexcept {
+  const Mat3 R = compute_rotation(F);
+  const Mat3 S = R.transpose() * F;
+  const Eigen::SelfAdjointEigenSolver<Mat3> solver(0.5 * (S + S.transpose()));
+  SignedSvd svd;
+  svd.V = solver.eigenvectors();
+  if (svd.V.determinant() < 0.0) svd.V.col(0) *= -1.0;
+  svd.U = R * svd.V;
+  svd.sigma = solver.eigenvalues();
+  return svd;
+}
+
+namespace lanes {
+
+namespace {
+
+/// cof A, whose rows are cross products of A's rows; A⁻ᵀ = cof A / det A.
+Matrix cofactors(const Matrix& A) noexcept {
+  Matrix C;
+  for (int i = 0; i < 3; ++i) {
+    const auto& p = A.m[(i + 1) % 3];
+    const auto& q = A.m[(i + 2) % 3];
+    for (int j = 0; j < 3; ++j) C.m[i][j] = p[(j + 1) % 3] * q[(j + 2) % 3] - p[(j + 2) % 3] * q[(j + 1) % 3];
+  }
+  return C;
+}
+
+Double4 determinant(const Matrix& A, const Matrix& cofactor) noexcept {
+  return A.m[0][0] * cofactor.m[0][0] + A.m[0][1] * cofactor.m[0][1] + A.m[0][2] * cofactor.m[0][2];
+}
+
+Double4 squared_norm(const Matrix& A) noexcept {
+  Double4 s = fill(0.0);
+  for (const auto& row : A.m) s += row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
+  return s;
+}
+
+/// Replaces the marked lanes of R by the rotation that compute_rotation() finds.
+void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!hard[lane]) continue;
+    Mat3 one;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) one(i, j) = F.m[i][j][lane];
+    }
+    const Mat3 rotation = compute_rotation(one);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) R.m[i][j][lane] = rotation(i, j);
+    }
+  }
+}
+
+}  // namespace
+
+Matrix compute_rotations(const Matrix& F) noexcept {
+  constexpr int kMostIterations = 12;
+  constexpr double kEasyVolume = 1e-4;
+  // The error after an iteration is half the square of the one before it: a change of 3e-9 leaves none.
+  constexpr double kConverged = 1e-17;
+  constexpr double kStopScaling = 1e-3;
+
+  const Double4 size = squared_norm(F);
+  Matrix cofactor = cofactors(F);
+  // Negated, so that what is not a number is hard too.
+  const Mask4 hard = ~(determinant(F, cofactor) > kEasyVolume * (size * sqrt4(size)));
+  Matrix R = F;
+  if (any(hard)) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) R.m[i][j] = hard ? fill(i == j ? 1.0 : 0.0) : F.m[i][j];
+    }
+    cofactor = cofactors(R);
+  }
+  bool scaling = true;
+  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    const Double4 det = determinant(R, cofactor);
+    Double4 own = fill(0.5), inverse = 0.5 / det;
+    if (scaling) {
+      const Double4 gamma = sqrt4(sqrt4(squared_norm(cofactor) / (det * det * squared_norm(R))));
+      own = own * gamma;
+      inverse = inverse / gamma;
+    }
+    Double4 change = fill(0.0);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        const Double4 next = own * R.m[i][j] + inverse * cofactor.m[i][j];
+        const Double4 d = next - R.m[i][j];
+        change += d * d;
+        R.m[i][j] = next;
+      }
+    }
+    if (!any(change > kConverged)) break;
+    scaling = any(change > kStopScaling);
+    cofactor = cofactors(R);
+  }
+  if (any(hard)) rotate_hard_lanes(F, hard, R);
+  return R;
+}
+
+}  // namespace lanes
+}  // namespace palpate

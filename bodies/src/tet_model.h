@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "palpate/bodies/material.h"
+#include "palpate/geometry/tet_mesh.h"
+
+// What the bodies of tetrahedra share at set-up.
+namespace palpate {
+
+/// A tet at rest.
+struct RestTet {
+  std::array<int, 4> node;       ///< ascending
+  std::array<Vec3, 4> gradient;  ///< of the shape functions [1/m]; their sum is zero
+  double volume;                 ///< [m³]
+  const Material* material;
+};
+
+/// Throws InputError unless the mesh is clean and its regions have materials in range.
+void validate_tet_model(const TetMesh& mesh, std::span<const Material> materials);
+
+/// `materials` must outlive the result.
+std::vector<RestTet> make_rest_tets(const TetMesh& mesh, std::span<const Material> materials);
+
+/// A quarter of each tet's mass goes to each of its nodes; α times that to `damping_masses`.
+void fill_tet_model(const TetMesh& mesh, std::span<const RestTet> tets, std::vector<Vec3>& rest_positions,
+                    std::vector<double>& masses, std::vector<double>& damping_masses);
+
+/// The mesh's boundary, each vertex on its node.
+void fill_surface(const TetMesh& mesh, TriangleMesh& surface, std::vector<int>& vertex_begin,
+                  std::vector<int>& vertex_node, std::vector<double>& vertex_weight);
+
+bool has_uniform_damping(std::span<const Material> materials) noexcept;
+
+}  // namespace palpate
