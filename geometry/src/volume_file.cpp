@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "tet_edit.h"
 #include "volume_readers.h"
 
 namespace palpate {
@@ -25,19 +26,6 @@ RawVolume read_raw(const std::filesystem::path& path, const std::string& ending)
   if (ending == ".msh") return read_gmsh(name, bytes);
   if (ending == ".vtk") return read_vtk_volume(name, bytes);
   return read_vtu(name, bytes);
-}
-
-/// Keeps the tets that `keep` marks, with their regions.
-void keep_tets(TetMesh& mesh, const std::vector<bool>& keep) {
-  std::size_t kept = 0;
-  for (std::size_t t = 0; t < mesh.tets.size(); ++t) {
-    if (!keep[t]) continue;
-    mesh.tets[kept] = mesh.tets[t];
-    if (!mesh.regions.empty()) mesh.regions[kept] = mesh.regions[t];
-    ++kept;
-  }
-  mesh.tets.resize(kept);
-  if (!mesh.regions.empty()) mesh.regions.resize(kept);
 }
 
 void drop_collapsed_and_duplicates(TetMesh& mesh, VolumeRepair& repair) {
@@ -73,24 +61,6 @@ void turn_inverted(TetMesh& mesh, VolumeRepair& repair) {
     if (compute_tet_volume(x[tet[0]], x[tet[1]], x[tet[2]], x[tet[3]]) >= 0.0) continue;
     std::swap(tet[2], tet[3]);
     ++repair.turned_tets;
-  }
-}
-
-void drop_unused_vertices(TetMesh& mesh, VolumeRepair& repair) {
-  std::vector<std::int32_t> index(mesh.vertices.size(), -1);
-  for (const auto& tet : mesh.tets) {
-    for (const std::int32_t i : tet) index[i] = 0;
-  }
-  std::int32_t kept = 0;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    if (index[i] < 0) continue;
-    mesh.vertices[kept] = mesh.vertices[i];
-    index[i] = kept++;
-  }
-  repair.dropped_vertices = static_cast<int>(mesh.vertices.size()) - kept;
-  mesh.vertices.resize(kept);
-  for (auto& tet : mesh.tets) {
-    for (std::int32_t& i : tet) i = index[i];
   }
 }
 
@@ -152,7 +122,7 @@ LoadedVolume load_volume(const std::filesystem::path& path, const VolumeFileOpti
                raw.repair.skipped_elements > 0 ? "; it holds only points, lines or faces" : "");
   }
   turn_inverted(mesh, loaded.repair);
-  drop_unused_vertices(mesh, loaded.repair);
+  loaded.repair.dropped_vertices = drop_unused_vertices(mesh);
   loaded.report = check_tet_mesh(mesh);
   if (loaded.report.flat_tets > 0) fail_flat(name, mesh, loaded.report.flat_tets);
   return loaded;
