@@ -12,6 +12,7 @@ using lanes::Double4;
 using lanes::fill;
 using lanes::gather;
 using lanes::load;
+using lanes::madd;
 using lanes::Matrix;
 using lanes::scatter_add;
 using lanes::Vector;
@@ -66,7 +67,7 @@ void add_stiffness(const Group& g, const Vector* c, double* blocks, double* damp
       const Double4 diagonal = dot(q, c[b]);
       Matrix K;
       for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) K.m[i][j] = p.v[i] * c[b].v[j] + c[b].v[i] * q.v[j];
+        for (int j = 0; j < 3; ++j) K.m[i][j] = madd(c[b].v[i], q.v[j], p.v[i] * c[b].v[j]);
         K.m[i][i] += diagonal;
       }
       scatter_add(K, blocks, g.slot[pair]);

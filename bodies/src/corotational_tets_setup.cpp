@@ -83,11 +83,14 @@ CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<
     groups.add(nodes);
   }
 
-  for (std::size_t first = 0; first < rest.size(); first += kLanes) {
+  // The lanes of a group come from four distant parts of the mesh: tets that share nodes would wait for each other's
+  // sums to reach memory.
+  const std::size_t count = (rest.size() + kLanes - 1) / kLanes;
+  for (std::size_t first = 0; first < count; ++first) {
     Group group;
     for (int lane = 0; lane < kLanes; ++lane) {
-      const bool used = first + lane < rest.size();
-      const std::size_t t = used ? first + lane : first;
+      const bool used = first + lane * count < rest.size();
+      const std::size_t t = used ? first + lane * count : first;
       const RestTet& tet = rest[t];
       for (int a = 0; a < 3; ++a) {
         for (int axis = 0; axis < 3; ++axis) group.gradient[a][axis][lane] = tet.gradient[a + 1][axis];
@@ -102,7 +105,8 @@ CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<
     set.groups.push_back(group);
   }
   fill_tet_model(mesh, rest, set.model.rest_positions, set.model.masses, set.model.damping_masses);
-  fill_surface(mesh, set.model.surface, set.model.vertex_begin, set.model.vertex_node, set.model.vertex_weight);
+  attach_to_nodes(extract_surface(mesh), set.model.surface, set.model.vertex_begin, set.model.vertex_node,
+                  set.model.vertex_weight);
   set.model.uniform_damping = has_uniform_damping(materials);
   set.model.stiffness_damping = materials.front().stiffness_damping;
   return set;

@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
 // Four elements at a time: every quantity of an element kernel is a vector of four doubles, one lane to an element, by
 // the compiler's own vector extension (GCC, Clang).
 namespace palpate::lanes {
@@ -28,6 +32,22 @@ inline Double4 sqrt4(Double4 a) noexcept {
   for (int i = 0; i < kLanes; ++i) r[i] = std::sqrt(a[i]);
   return r;
 }
+/// a b + c, rounded once where the machine can (the build contracts nothing by itself).
+inline Double4 madd(Double4 a, Double4 b, Double4 c) noexcept {
+#if defined(__FMA__)
+  return _mm256_fmadd_pd(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+/// c − a b, likewise.
+inline Double4 nmadd(Double4 a, Double4 b, Double4 c) noexcept {
+#if defined(__FMA__)
+  return _mm256_fnmadd_pd(a, b, c);
+#else
+  return c - a * b;
+#endif
+}
 inline bool any(Mask4 m) noexcept {
   return (m[0] | m[1] | m[2] | m[3]) != 0;
 }
@@ -49,17 +69,17 @@ inline Vector operator*(Double4 s, const Vector& a) noexcept {
   return {{s * a.v[0], s * a.v[1], s * a.v[2]}};
 }
 inline Double4 dot(const Vector& a, const Vector& b) noexcept {
-  return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2];
+  return madd(a.v[2], b.v[2], madd(a.v[1], b.v[1], a.v[0] * b.v[0]));
 }
 inline Vector operator*(const Matrix& A, const Vector& b) noexcept {
   Vector r;
-  for (int i = 0; i < 3; ++i) r.v[i] = A.m[i][0] * b.v[0] + A.m[i][1] * b.v[1] + A.m[i][2] * b.v[2];
+  for (int i = 0; i < 3; ++i) r.v[i] = madd(A.m[i][2], b.v[2], madd(A.m[i][1], b.v[1], A.m[i][0] * b.v[0]));
   return r;
 }
 /// A += a bᵀ.
 inline void add_outer(Matrix& A, const Vector& a, const Vector& b) noexcept {
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) A.m[i][j] += a.v[i] * b.v[j];
+    for (int j = 0; j < 3; ++j) A.m[i][j] = madd(a.v[i], b.v[j], A.m[i][j]);
   }
 }
 /// A Bᵀ.
@@ -67,7 +87,7 @@ inline Matrix times_transposed(const Matrix& A, const Matrix& B) noexcept {
   Matrix r;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      r.m[i][j] = A.m[i][0] * B.m[j][0] + A.m[i][1] * B.m[j][1] + A.m[i][2] * B.m[j][2];
+      r.m[i][j] = madd(A.m[i][2], B.m[j][2], madd(A.m[i][1], B.m[j][1], A.m[i][0] * B.m[j][0]));
     }
   }
   return r;

@@ -6,7 +6,10 @@
 
 namespace palpate {
 
-Mat3 compute_rotation(const Mat3& F) noexcept {
+namespace {
+
+/// Horn's method, for any F.
+Mat3 compute_hard_rotation(const Mat3& F) noexcept {
   const double largest = F.cwiseAbs().maxCoeff();
   if (!(largest > 0.0) || !(largest < 1e300)) return Mat3::Identity();
   const Mat3 S = F.transpose() / largest;
@@ -19,6 +22,21 @@ Mat3 compute_rotation(const Mat3& F) noexcept {
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix4d> solver(N);
   const Eigen::Vector4d q = solver.eigenvectors().col(3);
   return Quat(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+}
+
+}  // namespace
+
+Mat3 compute_rotation(const Mat3& F) noexcept {
+  lanes::Matrix four;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) four.m[i][j] = lanes::fill(F(i, j));
+  }
+  const lanes::Matrix rotations = lanes::compute_rotations(four);
+  Mat3 R;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) R(i, j) = rotations.m[i][j][0];
+  }
+  return R;
 }
 
 SignedSvd compute_signed_svd(const Mat3& F) noexcept {
@@ -43,22 +61,24 @@ Matrix cofactors(const Matrix& A) noexcept {
   for (int i = 0; i < 3; ++i) {
     const auto& p = A.m[(i + 1) % 3];
     const auto& q = A.m[(i + 2) % 3];
-    for (int j = 0; j < 3; ++j) C.m[i][j] = p[(j + 1) % 3] * q[(j + 2) % 3] - p[(j + 2) % 3] * q[(j + 1) % 3];
+    for (int j = 0; j < 3; ++j) C.m[i][j] = nmadd(p[(j + 2) % 3], q[(j + 1) % 3], p[(j + 1) % 3] * q[(j + 2) % 3]);
   }
   return C;
 }
 
 Double4 determinant(const Matrix& A, const Matrix& cofactor) noexcept {
-  return A.m[0][0] * cofactor.m[0][0] + A.m[0][1] * cofactor.m[0][1] + A.m[0][2] * cofactor.m[0][2];
+  return madd(A.m[0][2], cofactor.m[0][2], madd(A.m[0][1], cofactor.m[0][1], A.m[0][0] * cofactor.m[0][0]));
 }
 
 Double4 squared_norm(const Matrix& A) noexcept {
-  Double4 s = fill(0.0);
-  for (const auto& row : A.m) s += row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
-  return s;
+  Double4 s[3];
+  for (int i = 0; i < 3; ++i) {
+    s[i] = madd(A.m[i][2], A.m[i][2], madd(A.m[i][1], A.m[i][1], A.m[i][0] * A.m[i][0]));
+  }
+  return s[0] + s[1] + s[2];
 }
 
-/// Replaces the marked lanes of R by the rotation that compute_rotation() finds.
+/// Replaces the marked lanes of R by what compute_hard_rotation() finds.
 void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!hard[lane]) continue;
@@ -66,7 +86,7 @@ void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) one(i, j) = F.m[i][j][lane];
     }
-    const Mat3 rotation = compute_rotation(one);
+    const Mat3 rotation = compute_hard_rotation(one);
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) R.m[i][j][lane] = rotation(i, j);
     }
@@ -78,9 +98,10 @@ void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
 Matrix compute_rotations(const Matrix& F) noexcept {
   constexpr int kMostIterations = 12;
   constexpr double kEasyVolume = 1e-4;
-  // The error after an iteration is half the square of the one before it: a change of 3e-9 leaves none.
-  constexpr double kConverged = 1e-17;
-  constexpr double kStopScaling = 1e-3;
+  // The error after an iteration is half the square of the one before it: a change of 1e-8 leaves none.
+  constexpr double kConverged = 1e-16;
+  // Scaling pays only where a singular value is far from 1; it costs as much as an iteration.
+  constexpr double kScaleAbove = 0.5;
 
   const Double4 size = squared_norm(F);
   Matrix cofactor = cofactors(F);
@@ -93,7 +114,7 @@ Matrix compute_rotations(const Matrix& F) noexcept {
     }
     cofactor = cofactors(R);
   }
-  bool scaling = true;
+  bool scaling = any(size > 12.0) || any(size < 0.75);
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const Double4 det = determinant(R, cofactor);
     Double4 own = fill(0.5), inverse = 0.5 / det;
@@ -102,17 +123,17 @@ Matrix compute_rotations(const Matrix& F) noexcept {
       own = own * gamma;
       inverse = inverse / gamma;
     }
-    Double4 change = fill(0.0);
+    Matrix change;
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
-        const Double4 next = own * R.m[i][j] + inverse * cofactor.m[i][j];
-        const Double4 d = next - R.m[i][j];
-        change += d * d;
+        const Double4 next = madd(inverse, cofactor.m[i][j], own * R.m[i][j]);
+        change.m[i][j] = next - R.m[i][j];
         R.m[i][j] = next;
       }
     }
-    if (!any(change > kConverged)) break;
-    scaling = any(change > kStopScaling);
+    const Double4 moved = squared_norm(change);
+    if (!any(moved > kConverged)) break;
+    scaling = any(moved > kScaleAbove);
     cofactor = cofactors(R);
   }
   if (any(hard)) rotate_hard_lanes(F, hard, R);

@@ -56,9 +56,8 @@ void fill_tet_model(const TetMesh& mesh, std::span<const RestTet> tets, std::vec
   }
 }
 
-void fill_surface(const TetMesh& mesh, TriangleMesh& surface, std::vector<int>& vertex_begin,
-                  std::vector<int>& vertex_node, std::vector<double>& vertex_weight) {
-  TetSurface boundary = extract_surface(mesh);
+void attach_to_nodes(SolidSurface boundary, TriangleMesh& surface, std::vector<int>& vertex_begin,
+                     std::vector<int>& vertex_node, std::vector<double>& vertex_weight) {
   surface = std::move(boundary.mesh);
   vertex_node.assign(boundary.node.begin(), boundary.node.end());
   vertex_weight.assign(vertex_node.size(), 1.0);

@@ -7,7 +7,7 @@
 #include "palpate/bodies/material.h"
 #include "palpate/geometry/tet_mesh.h"
 
-// What the bodies of tetrahedra share at set-up.
+// What the finite-element bodies share at set-up.
 namespace palpate {
 
 /// A tet at rest.
@@ -28,9 +28,9 @@ std::vector<RestTet> make_rest_tets(const TetMesh& mesh, std::span<const Materia
 void fill_tet_model(const TetMesh& mesh, std::span<const RestTet> tets, std::vector<Vec3>& rest_positions,
                     std::vector<double>& masses, std::vector<double>& damping_masses);
 
-/// The mesh's boundary, each vertex on its node.
-void fill_surface(const TetMesh& mesh, TriangleMesh& surface, std::vector<int>& vertex_begin,
-                  std::vector<int>& vertex_node, std::vector<double>& vertex_weight);
+/// A boundary each of whose vertices is a node.
+void attach_to_nodes(SolidSurface boundary, TriangleMesh& surface, std::vector<int>& vertex_begin,
+                     std::vector<int>& vertex_node, std::vector<double>& vertex_weight);
 
 bool has_uniform_damping(std::span<const Material> materials) noexcept;
 

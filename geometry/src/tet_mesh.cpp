@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "palpate/core/error.h"
+#include "solid_surface.h"
 
 namespace palpate {
 
@@ -126,7 +127,7 @@ TetMesh make_tet_block(const Vec3& size, const std::array<int, 3>& cells) {
   return mesh;
 }
 
-TetSurface extract_surface(const TetMesh& mesh) {
+SolidSurface extract_surface(const TetMesh& mesh) {
   std::vector<Face> faces;
   faces.reserve(mesh.tets.size() * 4);
   for (std::size_t t = 0; t < mesh.tets.size(); ++t) {
@@ -149,22 +150,12 @@ TetSurface extract_surface(const TetMesh& mesh) {
   }
   std::stable_sort(boundary.begin(), boundary.end(), [](const Face& a, const Face& b) { return a.tet < b.tet; });
 
-  TetSurface surface;
-  std::vector<std::int32_t> vertex_of(mesh.vertices.size(), -1);
+  SolidSurface surface;
   for (const Face& face : boundary) {
-    for (const std::int32_t i : face.triangle) vertex_of[i] = 0;
+    surface.mesh.triangles.push_back(face.triangle);
+    surface.element.push_back(face.tet);
   }
-  for (std::size_t i = 0; i < vertex_of.size(); ++i) {
-    if (vertex_of[i] < 0) continue;
-    vertex_of[i] = static_cast<std::int32_t>(surface.node.size());
-    surface.node.push_back(static_cast<std::int32_t>(i));
-    surface.mesh.vertices.push_back(mesh.vertices[i]);
-  }
-  for (const Face& face : boundary) {
-    const auto& [a, b, c] = face.triangle;
-    surface.mesh.triangles.push_back({vertex_of[a], vertex_of[b], vertex_of[c]});
-    surface.tet.push_back(face.tet);
-  }
+  drop_inner_vertices(mesh.vertices, surface);
   return surface;
 }
 

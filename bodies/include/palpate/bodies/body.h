@@ -70,7 +70,7 @@ class Body {
   virtual std::span<Vec3> external_forces() noexcept = 0;      ///< on the blocks [N or N·m], world frame
   virtual void set_gravity(const Vec3& gravity) noexcept = 0;  ///< [m/s²]
   /// From now on the block moves with `velocity` (zero: it is fixed) whatever the forces; its Δv is what that takes,
-  /// and constraints find it infinitely heavy.
+  /// and constraints find it infinitely heavy. Takes effect at the next linearise(); not between it and advance().
   virtual void prescribe(int block, const Vec3& velocity) noexcept = 0;
   virtual void release(int block) noexcept = 0;
 

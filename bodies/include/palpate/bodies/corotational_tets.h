@@ -9,7 +9,7 @@
 namespace palpate {
 
 struct CorotationalTetSettings {
-  FemSettings fem;
+  FemSettings fem{};
   /// Regions with a Poisson ratio above this average their volumetric strain over patches. 1 switches it off, 0 on for
   /// all. Below 0.4 the plain element is hardly stiffer, and its matrix is sparser.
   double patch_above_poisson = 0.4;

@@ -58,6 +58,7 @@ class FemBody : public Body {
   std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
   const Vec3& gravity() const noexcept { return gravity_; }
   std::span<const Vec3> external_forces() const noexcept { return external_forces_; }
+  bool has_stiffness_damping() const noexcept { return !uniform_damping_ || stiffness_damping_ > 0.0; }
   bool is_prescribed(int node) const noexcept { return prescribed_[node] != 0; }
   const Vec3& prescribed_velocity(int node) const noexcept { return prescribed_velocities_[node]; }
 

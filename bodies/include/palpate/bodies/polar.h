@@ -11,8 +11,8 @@ namespace palpate {
 /// singular values, or σ₂ = −σ₃) it is one of the nearest. A function of F alone, without memory of earlier steps, so
 /// that a restored state repeats bit for bit. Allocates nothing.
 ///
-/// Horn 1987, "Closed-form solution of absolute orientation using unit quaternions", §4: the eigenvector of the largest
-/// eigenvalue of a symmetric 4 × 4 matrix.
+/// Newton's iteration (Higham 1986) where F is far from singular; else the eigenvector of the largest eigenvalue of a
+/// symmetric 4 × 4 matrix (Horn 1987, "Closed-form solution of absolute orientation using unit quaternions", §4).
 Mat3 compute_rotation(const Mat3& F) noexcept;
 
 /// F = U diag(sigma) Vᵀ with rotations U, V, so that only sigma[0], the smallest in size, may be negative.

@@ -27,15 +27,15 @@ double compute_volume(const TetMesh& mesh) noexcept;
 /// The vertices run x fastest, then y, then z; the five tets of a cell follow each other. Throws InputError.
 TetMesh make_tet_block(const Vec3& size, const std::array<int, 3>& cells);
 
-/// The boundary of a solid.
-struct TetSurface {
-  TriangleMesh mesh;               ///< outward; its vertices are the boundary's only, in the order of the solid's
-  std::vector<std::int32_t> node;  ///< of each surface vertex: index into TetMesh::vertices
-  std::vector<std::int32_t> tet;   ///< of each triangle: the tet it bounds
+/// The boundary of a solid of tets or hexes.
+struct SolidSurface {
+  TriangleMesh mesh;                  ///< outward; its vertices are the boundary's only, in the order of the solid's
+  std::vector<std::int32_t> node;     ///< of each surface vertex: index into the solid's vertices
+  std::vector<std::int32_t> element;  ///< of each triangle: the tet or hex that it bounds
 };
 
 /// The faces that belong to one tet only, in the order of their tets. O(n log n).
-TetSurface extract_surface(const TetMesh& mesh);
+SolidSurface extract_surface(const TetMesh& mesh);
 
 /// What a tet mesh is like. Tets with an index out of range, a repeated index or a vertex that is not finite are
 /// counted and left out of the rest.

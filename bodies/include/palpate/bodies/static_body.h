@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "palpate/bodies/body.h"
+#include "palpate/geometry/triangle_mesh.h"
+
+namespace palpate {
+
+/// A surface that never moves: no blocks, no state, no compliance. Its rows of J have no entries.
+class StaticBody final : public Body {
+ public:
+  explicit StaticBody(TriangleMesh mesh) : mesh_(std::move(mesh)), at_rest_(mesh_.vertices.size(), Vec3::Zero()) {}
+
+  int block_count() const noexcept override { return 0; }
+  int state_size() const noexcept override { return 0; }
+  void save_state(std::span<double>) const noexcept override {}
+  void restore_state(std::span<const double>) noexcept override {}
+  std::span<const Vec3> velocities() const noexcept override { return {}; }
+  void set_velocities(std::span<const Vec3>) noexcept override {}
+  std::span<Vec3> external_forces() noexcept override { return {}; }
+  void set_gravity(const Vec3&) noexcept override {}
+  void prescribe(int, const Vec3&) noexcept override {}
+  void release(int) noexcept override {}
+  bool linearise(std::span<const double>) noexcept override { return true; }
+  void compute_free_motion(int, std::span<Vec3>) noexcept override {}
+  bool add_compliance(int, const BlockRows&, Eigen::Ref<Eigen::MatrixXd>) noexcept override { return true; }
+  void compute_correction(int, const BlockRows&, std::span<const double>, std::span<Vec3>) noexcept override {}
+  void advance(double, std::span<const Vec3>) noexcept override {}
+  BodyEnergy compute_energy() const noexcept override { return {}; }
+  BodyMomentum compute_momentum() const noexcept override { return {}; }
+  BodySurface surface() const noexcept override { return {mesh_.triangles, mesh_.vertices, at_rest_}; }
+  int max_row_entries() const noexcept override { return 0; }
+  int compute_surface_row(const SurfacePoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept override {
+    return 0;
+  }
+
+ private:
+  TriangleMesh mesh_;
+  std::vector<Vec3> at_rest_;
+};
+
+}  // namespace palpate

@@ -1,0 +1,220 @@
+#include "palpate/bodies/corotational_hexes.h"
+
+#include <algorithm>
+
+#include "lanes.h"
+#include "palpate/core/error.h"
+#include "polar_lanes.h"
+#include "tet_model.h"
+
+namespace palpate {
+
+using lanes::add_outer;
+using lanes::Double4;
+using lanes::fill;
+using lanes::gather;
+using lanes::load;
+using lanes::madd;
+using lanes::Matrix;
+using lanes::scatter_add;
+using lanes::Vector;
+
+/// Four hexes in their turned frames.
+struct CorotationalHexes::Turned {
+  Matrix R;
+  Vector u[8];  ///< displacement relative to corner 0
+};
+
+namespace {
+
+Vector times_transpose(const Matrix& A, const Vector& b) noexcept {
+  Vector r;
+  for (int i = 0; i < 3; ++i) r.v[i] = madd(A.m[2][i], b.v[2], madd(A.m[1][i], b.v[1], A.m[0][i] * b.v[0]));
+  return r;
+}
+
+/// Row block a of K₀ u.
+Vector rest_force(const double* K, int a, const Vector* u) noexcept {
+  Vector f{};
+  for (int b = 1; b < 8; ++b) {
+    for (int i = 0; i < 3; ++i) {
+      const double* row = K + 24 * (3 * a + i) + 3 * b;
+      for (int j = 0; j < 3; ++j) f.v[i] = madd(fill(row[j]), u[b].v[j], f.v[i]);
+    }
+  }
+  return f;
+}
+
+/// R K₀_ab Rᵀ.
+Matrix turn_block(const double* K, int a, int b, const Matrix& R) noexcept {
+  Matrix right, block;
+  for (int i = 0; i < 3; ++i) {
+    const double* row = K + 24 * (3 * a + i) + 3 * b;
+    for (int j = 0; j < 3; ++j) {
+      right.m[i][j] = madd(fill(row[2]), R.m[j][2], madd(fill(row[1]), R.m[j][1], fill(row[0]) * R.m[j][0]));
+    }
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      block.m[i][j] = madd(R.m[i][2], right.m[2][j], madd(R.m[i][1], right.m[1][j], R.m[i][0] * right.m[0][j]));
+    }
+  }
+  return block;
+}
+
+void scale(Matrix& A, Double4 s) noexcept {
+  for (auto& row : A.m) {
+    for (Double4& x : row) x *= s;
+  }
+}
+
+}  // namespace
+
+CorotationalHexes::Model CorotationalHexes::make_model(const HexGrid& grid, std::span<const Material> materials,
+                                                       const TriangleMesh& surface) {
+  if (grid.hexes.empty()) fail_input("hex grid: no filled cell");
+  const int largest = grid.regions.empty() ? 0 : *std::max_element(grid.regions.begin(), grid.regions.end());
+  validate(materials, largest);
+  Model model;
+  model.rest_positions = grid.vertices;
+  model.masses.assign(grid.vertices.size(), 0.0);
+  model.damping_masses = model.masses;
+  for (std::size_t h = 0; h < grid.hexes.size(); ++h) {
+    const Material& material = materials[grid.regions.empty() ? 0 : grid.regions[h]];
+    const double eighth = 0.125 * grid.fill[h] * grid.cell.prod() * material.density;
+    std::array<int, 8> nodes;
+    std::copy(grid.hexes[h].begin(), grid.hexes[h].end(), nodes.begin());
+    model.groups.add(nodes);
+    for (const int node : nodes) {
+      model.masses[node] += eighth;
+      model.damping_masses[node] += material.mass_damping * eighth;
+    }
+  }
+  model.uniform_damping = has_uniform_damping(materials);
+  model.stiffness_damping = materials.front().stiffness_damping;
+  if (surface.triangles.empty()) {
+    attach_to_nodes(extract_surface(grid), model.surface, model.vertex_begin, model.vertex_node, model.vertex_weight);
+    return model;
+  }
+  model.surface = surface;
+  model.vertex_begin.push_back(0);
+  const TrilinearEmbedding embedding = embed_points(grid, surface.vertices);
+  for (std::size_t v = 0; v < surface.vertices.size(); ++v) {
+    for (int c = 0; c < 8; ++c) {
+      model.vertex_node.push_back(grid.hexes[embedding.hex[v]][c]);
+      model.vertex_weight.push_back(embedding.weights[v][c]);
+    }
+    model.vertex_begin.push_back(static_cast<int>(model.vertex_node.size()));
+  }
+  return model;
+}
+
+CorotationalHexes::CorotationalHexes(const HexGrid& grid, std::span<const Material> materials,
+                                     const TriangleMesh& surface, const CorotationalHexSettings& settings)
+    : FemBody(make_model(grid, materials, surface), settings.fem), cell_(grid.cell) {
+  for (std::size_t region = 0; region < materials.size(); ++region) {
+    rest_stiffness_.push_back(make_hex_stiffness(cell_, materials[region], settings.enhanced));
+    std::vector<std::size_t> members;
+    for (std::size_t h = 0; h < grid.hexes.size(); ++h) {
+      if ((grid.regions.empty() ? 0 : grid.regions[h]) == static_cast<int>(region)) members.push_back(h);
+    }
+    for (std::size_t first = 0; first < members.size(); first += kLanes) {
+      Group group;
+      group.region = static_cast<std::int32_t>(region);
+      group.beta = materials[region].stiffness_damping;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const bool used = first + lane < members.size();
+        const std::size_t h = members[used ? first + lane : first];
+        group.weight[lane] = used ? grid.fill[h] : 0.0;
+        for (int a = 0; a < 8; ++a) group.node[a][lane] = grid.hexes[h][a];
+        int pair = 0;
+        for (int a = 0; a < 8; ++a) {
+          for (int b = a; b < 8; ++b) {
+            group.slot[pair++][lane] = pattern().find(group.node[b][lane], group.node[a][lane]);
+          }
+        }
+      }
+      groups_.push_back(group);
+    }
+  }
+}
+
+CorotationalHexes::Turned CorotationalHexes::turn(const Group& g) const noexcept {
+  const Vector x0 = gather(position_data(), g.node[0]);
+  Vector x[8];
+  x[0] = Vector{};
+  // Differences across the cell, averaged over its four parallel edges, give the gradient at the centre.
+  Vector across[3] = {};
+  for (int a = 1; a < 8; ++a) {
+    x[a] = gather(position_data(), g.node[a]) - x0;
+    for (int axis = 0; axis < 3; ++axis) across[axis] = (a >> axis & 1) ? across[axis] + x[a] : across[axis] - x[a];
+  }
+  Matrix F;
+  for (int i = 0; i < 3; ++i) {
+    for (int axis = 0; axis < 3; ++axis) F.m[i][axis] = across[axis].v[i] * (0.25 / cell_[axis]);
+  }
+  Turned t;
+  t.R = lanes::compute_rotations(F);
+  t.u[0] = Vector{};
+  for (int a = 1; a < 8; ++a) {
+    t.u[a] = times_transpose(t.R, x[a]);
+    for (int axis = 0; axis < 3; ++axis) {
+      if (a >> axis & 1) t.u[a].v[axis] -= cell_[axis];
+    }
+  }
+  return t;
+}
+
+template <bool kSystem>
+void CorotationalHexes::add_groups(const Assembly& out) const noexcept {
+  for (const Group& g : groups_) {
+    const double* K = rest_stiffness_[g.region].data();
+    const Turned t = turn(g);
+    const Double4 weight = load(g.weight);
+    for (int a = 0; a < 8; ++a) scatter_add(-weight * (t.R * rest_force(K, a, t.u)), out.force, g.node[a]);
+    if constexpr (kSystem) {
+      Vector w[8] = {};
+      const Vector v0 = gather(velocity_data(), g.node[0]);
+      for (int b = 1; b < 8; ++b) w[b] = times_transpose(t.R, gather(velocity_data(), g.node[b]) - v0);
+      int pair = 0;
+      for (int a = 0; a < 8; ++a) {
+        const Vector f = weight * (t.R * rest_force(K, a, w));
+        scatter_add(f, out.stiffness_velocity, g.node[a]);
+        if (out.damping_velocity) scatter_add(fill(g.beta) * f, out.damping_velocity, g.node[a]);
+        for (int b = a; b < 8; ++b, ++pair) {
+          Matrix block = turn_block(K, a, b, t.R);
+          scale(block, weight);
+          scatter_add(block, out.blocks, g.slot[pair]);
+          if (!out.damping_blocks) continue;
+          scale(block, fill(g.beta));
+          scatter_add(block, out.damping_blocks, g.slot[pair]);
+        }
+      }
+    }
+  }
+}
+
+void CorotationalHexes::assemble(const Assembly& out) noexcept {
+  add_groups<true>(out);
+}
+
+void CorotationalHexes::compute_elastic_forces(std::span<Vec3> forces) const noexcept {
+  std::fill(forces.begin(), forces.end(), Vec3::Zero());
+  Assembly out{};
+  out.force = forces.data()->data();
+  add_groups<false>(out);
+}
+
+double CorotationalHexes::compute_elastic_energy() const noexcept {
+  double energy = 0.0;
+  for (const Group& g : groups_) {
+    const double* K = rest_stiffness_[g.region].data();
+    const Turned t = turn(g);
+    Double4 twice = fill(0.0);
+    for (int a = 1; a < 8; ++a) twice += dot(t.u[a], rest_force(K, a, t.u));
+    for (int lane = 0; lane < kLanes; ++lane) energy += 0.5 * g.weight[lane] * twice[lane];
+  }
+  return energy;
+}
+
+}  // namespace palpate

@@ -1,0 +1,322 @@
+#include <Eigen/Dense>
+
+#include "models.h"
+#include "palpate/bodies/static_body.h"
+#include "palpate/core/error.h"
+#include "palpate/geometry/shapes.h"
+#include "palpate/testing/realtime_guard.h"
+
+// The step that all bodies share: systems, boundaries, compliance, conservation.
+namespace palpate {
+namespace {
+
+using namespace testing;
+
+class Step : public ::testing::TestWithParam<Model> {};
+INSTANTIATE_TEST_SUITE_P(All, Step, kAllModels, name_of);
+
+constexpr double kFast = 1e-3, kSlow = 0.02;
+
+BlockOptions damped() {
+  BlockOptions o;
+  o.material.mass_damping = 0.7;
+  o.material.stiffness_damping = 0.003;
+  return o;
+}
+
+/// Deformed, moving, loaded, clamped at the left, pulled at node 5.
+void disturb(FemBody& body) {
+  displace(body, random_vectors(body.node_count(), 0.003, 1));
+  body.set_velocities(random_vectors(body.node_count(), 0.2, 2));
+  const std::vector<Vec3> loads = random_vectors(body.node_count(), 0.01, 3);
+  std::copy(loads.begin(), loads.end(), body.external_forces().begin());
+  body.set_gravity(Vec3(0.0, -9.81, 0.0));
+  for (const int i : nodes_at_side(body, 0, false)) body.prescribe(i, Vec3::Zero());
+  body.prescribe(5, Vec3(0.1, -0.2, 0.3));
+}
+
+BlockRows make_rows(const FemBody& body, int rows) {
+  BlockRows J;
+  std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body.max_row_entries()));
+  const auto triangles = static_cast<int>(body.surface().triangles.size());
+  for (int r = 0; r < rows; ++r) {
+    J.begin_row();
+    const Vec3 direction = random_vectors(1, 1.0, 50 + static_cast<unsigned>(r))[0];
+    const int count = body.compute_surface_row({r * 7 % triangles, Vec3(0.2, 0.5, 0.3)}, direction, entries);
+    for (int k = 0; k < count; ++k) J.add(entries[k].block, entries[k].value);
+  }
+  return J;
+}
+
+Eigen::MatrixXd make_dense(const BlockRows& J, int blocks) {
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(J.rows(), 3 * blocks);
+  for (int r = 0; r < J.rows(); ++r) {
+    for (const BlockRows::Entry& e : J.row(r)) dense.block<1, 3>(r, 3 * e.block) += e.value.transpose();
+  }
+  return dense;
+}
+
+/// Zeroes what a prescribed node must not feel and makes its diagonal 1.
+void fix(const FemBody& body, Eigen::MatrixXd& A, Eigen::MatrixXd& J) {
+  for (int i = 0; i < body.node_count(); ++i) {
+    if (!body.is_prescribed(i)) continue;
+    A.middleRows<3>(3 * i).setZero();
+    A.middleCols<3>(3 * i).setZero();
+    A.block<3, 3>(3 * i, 3 * i).setIdentity();
+    J.middleCols<3>(3 * i).setZero();
+  }
+}
+
+// Everything a step computes against the dense system of the header's equation, for two time steps at once.
+TEST_P(Step, AgreesWithTheDenseSystem_ForBothTimeSteps) {
+  const BlockOptions o = damped();
+  auto body = make_block(GetParam(), o);
+  disturb(*body);
+  const double steps[] = {kFast, kSlow};
+  ASSERT_TRUE(body->linearise(steps));
+  const BlockRows rows = make_rows(*body, 20);
+  const int n = body->node_count();
+  for (int which = 0; which < 2; ++which) {
+    const double h = steps[which], beta = o.material.stiffness_damping;
+    Eigen::MatrixXd A = dense_system(*body, h, beta), J = make_dense(rows, n);
+    // f + hKv, built from its parts.
+    const Eigen::VectorXd v = flat(body->velocities());
+    Eigen::VectorXd b = flat(elastic_forces(*body)) - (h + beta) * body->stiffness().make_dense() * v;
+    Eigen::VectorXd known = Eigen::VectorXd::Zero(3 * n);
+    for (int i = 0; i < n; ++i) {
+      b.segment<3>(3 * i) += body->masses()[i] * body->gravity() + body->external_forces()[i] -
+                             o.material.mass_damping * body->masses()[i] * body->velocities()[i];
+      if (body->is_prescribed(i)) known.segment<3>(3 * i) = body->prescribed_velocity(i) - body->velocities()[i];
+    }
+    b -= A * known;
+    fix(*body, A, J);
+    for (int i = 0; i < n; ++i) {
+      if (body->is_prescribed(i)) b.segment<3>(3 * i) = known.segment<3>(3 * i);
+    }
+    const Eigen::LDLT<Eigen::MatrixXd> solver(A);
+
+    std::vector<Vec3> dv(static_cast<std::size_t>(n));
+    body->compute_free_motion(which, dv);
+    const Eigen::VectorXd expected = solver.solve(b);
+    EXPECT_LT((flat(dv) - expected).norm(), 1e-9 * expected.norm());
+
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(20, 20);
+    ASSERT_TRUE(body->add_compliance(which, rows, W));
+    const Eigen::MatrixXd W_expected = h * J * solver.solve(J.transpose());
+    EXPECT_LT((W - W_expected).norm(), 1e-9 * W_expected.norm());
+
+    const Eigen::VectorXd lambda = Eigen::VectorXd::LinSpaced(20, -1.0, 2.0);
+    body->compute_correction(which, rows, std::span(lambda.data(), 20), dv);
+    const Eigen::VectorXd correction = solver.solve(J.transpose() * lambda);
+    EXPECT_LT((flat(dv) - correction).norm(), 1e-9 * correction.norm());
+    EXPECT_EQ(dv[5], Vec3(0.0, 0.0, 0.0));
+  }
+}
+
+TEST_P(Step, TwoTimeStepsAtOnceGiveTheBitsOfEachAlone) {
+  auto body = make_block(GetParam(), damped());
+  disturb(*body);
+  const double steps[] = {kFast, kSlow};
+  std::vector<Vec3> both(static_cast<std::size_t>(body->node_count())), alone = both;
+  for (int which = 0; which < 2; ++which) {
+    ASSERT_TRUE(body->linearise(steps));
+    body->compute_free_motion(which, both);
+    ASSERT_TRUE(body->linearise(std::span(&steps[which], 1)));
+    body->compute_free_motion(0, alone);
+    EXPECT_EQ(both, alone);
+  }
+}
+
+TEST_P(Step, RestoredStateRepeatsTheSameBits) {
+  auto body = make_block(GetParam(), damped());
+  disturb(*body);
+  std::vector<double> saved(static_cast<std::size_t>(body->state_size())), first = saved, second = saved;
+  body->save_state(saved);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(step(*body, kSlow));
+  body->save_state(first);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(step(*body, kFast));
+  body->restore_state(saved);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(step(*body, kSlow));
+  body->save_state(second);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first, saved);
+}
+
+// Elements of different β take another path through the assembly; given the same β it must come to the same.
+TEST(Regions, DampingByElementAgreesWithUniformDamping) {
+  TetMesh mesh = make_tet_block(Vec3(0.1, 0.1, 0.1), {2, 2, 2});
+  for (std::size_t t = 0; t < mesh.tets.size(); ++t) mesh.regions.push_back(static_cast<int>(t / 20));
+  const Material material{.young_modulus = 1e4, .poisson_ratio = 0.45, .stiffness_damping = 0.004};
+  const Material same[] = {material, material};
+  Material other[] = {material, material, material};
+  other[2].stiffness_damping = 0.5;  // of a region that no element has
+  CorotationalTets uniform(mesh, same), apart(mesh, other);
+  for (FemBody* body : {static_cast<FemBody*>(&uniform), static_cast<FemBody*>(&apart)}) {
+    body->set_velocities(random_vectors(body->node_count(), 0.5, 4));
+    ASSERT_TRUE(step(*body, kSlow));
+  }
+  for (int i = 0; i < uniform.node_count(); ++i) {
+    EXPECT_LT((uniform.velocities()[i] - apart.velocities()[i]).norm(), 1e-12);
+  }
+}
+
+TEST_P(Step, PrescribedNodesMoveAsTold_AndReleasedOnesAreFree) {
+  auto body = make_block(GetParam());
+  const Vec3 velocity(0.05, 0.0, -0.02);
+  body->prescribe(4, velocity);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(step(*body, kSlow));
+  EXPECT_EQ(body->velocities()[4], velocity);
+  EXPECT_LT((body->positions()[4] - body->rest_positions()[4] - 0.2 * velocity).norm(), 1e-15);
+  // Damped by the scheme, the rest follows.
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(step(*body, kSlow));
+  EXPECT_LT((body->velocities()[0] - velocity).norm(), 0.02 * velocity.norm());
+  body->release(4);
+  body->external_forces()[4] = Vec3(0.0, 0.1, 0.0);
+  ASSERT_TRUE(step(*body, kSlow));
+  EXPECT_GT(body->velocities()[4][1], 1e-3);
+}
+
+// Internal forces have no resultant, implicit or not: momentum grows by m g h a step, and by nothing else.
+TEST_P(Step, LinearMomentumIsConservedInFreeFlight) {
+  auto body = make_block(GetParam());
+  displace(*body, random_vectors(body->node_count(), 0.004, 1));
+  body->set_velocities(random_vectors(body->node_count(), 0.5, 2));
+  const Vec3 gravity(0.0, -9.81, 0.0);
+  body->set_gravity(gravity);
+  double mass = 0.0;
+  for (const double m : body->masses()) mass += m;
+  EXPECT_NEAR(mass, 1000.0 * 0.12 * 0.1 * 0.08, 1e-12);
+  const Vec3 before = body->compute_momentum().linear;
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(step(*body, kSlow));
+  const Vec3 expected = before + mass * 50.0 * kSlow * gravity;
+  EXPECT_LT((body->compute_momentum().linear - expected).norm(), 1e-10 * expected.norm());
+}
+
+// The turned stiffness does not see a rotation, so a corotational body keeps its spin under backward Euler but for what
+// its stretching costs. The exact stiffness of the nonlinear models does: they lose spin, to first order in h.
+TEST_P(Step, SpinIsKept_OrLostToFirstOrder) {
+  const auto loss = [&](double h) {
+    auto body = make_block(GetParam());
+    std::vector<Vec3> v;
+    for (const Vec3& x : body->positions()) v.push_back(Vec3(0.0, 3.0, 0.0).cross(x));
+    body->set_velocities(v);
+    const double before = body->compute_momentum().angular.norm();
+    for (double t = 0.0; t < 0.1999; t += h) step(*body, h);
+    return 1.0 - body->compute_momentum().angular.norm() / before;
+  };
+  const double coarse = loss(2e-3), fine = loss(1e-3);
+  if (GetParam() == Model::kGreenTets || GetParam() == Model::kNeoHookeanTets) {
+    EXPECT_LT(coarse, 0.01);
+    EXPECT_NEAR(std::log2(coarse / fine), 1.0, 0.2);
+  } else {
+    EXPECT_LT(std::abs(coarse), 1e-5);
+  }
+}
+
+// Backward Euler without external work: the sum of kinetic and elastic energy only falls. A free body too, as long as
+// it turns by little in a step; at h = 0.2 s it would turn by half a radian, more than one linearisation can follow.
+TEST_P(Step, EnergyNeverGrows) {
+  for (const double h : {kFast, 5e-3, kSlow, 0.2, 10.0}) {
+    auto body = make_block(GetParam());
+    std::vector<Vec3> displacement = random_vectors(body->node_count(), 0.005, 1);
+    if (h >= kSlow) {
+      for (const int i : nodes_at_side(*body, 0, false)) {
+        body->prescribe(i, Vec3::Zero());
+        displacement[i].setZero();
+      }
+    }
+    displace(*body, displacement);
+    body->set_velocities(random_vectors(body->node_count(), 0.3, 2));
+    double energy = body->compute_energy().total();
+    for (int i = 0; i < 60; ++i) {
+      ASSERT_TRUE(step(*body, h));
+      const double next = body->compute_energy().total();
+      // Once at rest, rounding of what was there at the start.
+      ASSERT_LE(next, energy + 1e-12) << "h " << h << " step " << i;
+      energy = next;
+    }
+  }
+}
+
+// A clamped block that falls under gravity settles where gravity is balanced, and loses energy on the way.
+TEST_P(Step, SettlesWhereGravityIsBalanced) {
+  auto body = make_block(GetParam(), damped());
+  body->set_gravity(Vec3(0.0, -9.81, 0.0));
+  for (const int i : nodes_at_side(*body, 0, false)) body->prescribe(i, Vec3::Zero());
+  const double start = body->compute_energy().total();
+  for (int i = 0; i < 600; ++i) ASSERT_TRUE(step(*body, kSlow));
+  EXPECT_LT(body->compute_energy().total(), start);
+  const std::vector<Vec3> f = elastic_forces(*body);
+  for (int i = 0; i < body->node_count(); ++i) {
+    if (body->is_prescribed(i)) continue;
+    EXPECT_LT((f[i] + body->masses()[i] * body->gravity()).norm(), 1e-6 * body->masses()[i] * 9.81);
+  }
+}
+
+TEST_P(Step, MassDampingSlowsATranslationByItsOwnLaw) {
+  BlockOptions o;
+  o.material.mass_damping = 5.0;
+  auto body = make_block(GetParam(), o);
+  body->set_velocities(std::vector<Vec3>(static_cast<std::size_t>(body->node_count()), Vec3(1.0, 0.0, 0.0)));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(step(*body, kSlow));
+  // v⁺ (1/h + α) = v/h.
+  EXPECT_NEAR(body->velocities()[3][0], std::pow(1.0 / (1.0 + 5.0 * kSlow), 10), 1e-12);
+}
+
+TEST_P(Step, AllocatesNothing) {
+  if (!RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
+  auto body = make_block(GetParam(), damped());
+  disturb(*body);
+  const BlockRows J = make_rows(*body, 30);
+  Eigen::MatrixXd W = Eigen::MatrixXd::Zero(30, 30);
+  const std::vector<double> lambda(30, 0.01);
+  std::vector<Vec3> dv(static_cast<std::size_t>(body->node_count()));
+  std::vector<double> state(static_cast<std::size_t>(body->state_size()));
+  std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body->max_row_entries()));
+  const double steps[] = {kFast, kSlow};
+  RealtimeGuard guard;
+  body->save_state(state);
+  bool good = true;
+  for (int i = 0; i < 3; ++i) {
+    good = body->linearise(steps) && good;
+    for (int which = 0; which < 2; ++which) {
+      body->compute_free_motion(which, dv);
+      good = body->add_compliance(which, J, W) && good;
+      body->compute_correction(which, J, lambda, dv);
+    }
+    body->advance(kSlow, dv);
+    body->compute_surface_row({0, Vec3(0.3, 0.3, 0.4)}, Vec3(0.0, 1.0, 0.0), entries);
+    body->compute_energy();
+  }
+  body->restore_state(state);
+  EXPECT_EQ(guard.violations().total(), 0);
+  EXPECT_TRUE(good);
+}
+
+TEST_P(Step, RefusesWhatItHasNoRoomFor) {
+  BlockOptions o;
+  o.fem.max_rows = 10;
+  auto body = make_block(GetParam(), o);
+  const double steps[] = {kFast, kSlow, 0.05};
+  EXPECT_FALSE(body->linearise(steps));
+  ASSERT_TRUE(body->linearise(std::span(steps, 2)));
+  const BlockRows J = make_rows(*body, 11);
+  Eigen::MatrixXd W = Eigen::MatrixXd::Zero(11, 11);
+  EXPECT_FALSE(body->add_compliance(0, J, W));
+  EXPECT_EQ(W.norm(), 0.0);
+}
+
+TEST(StaticBody, DoesNotMoveOrYield) {
+  StaticBody body(make_box(Vec3(1.0, 1.0, 1.0), 1));
+  BlockRows J;
+  J.begin_row();
+  Eigen::MatrixXd W = Eigen::MatrixXd::Zero(1, 1);
+  EXPECT_TRUE(body.linearise(std::span(&kSlow, 1)));
+  EXPECT_TRUE(body.add_compliance(0, J, W));
+  EXPECT_EQ(W(0, 0), 0.0);
+  EXPECT_EQ(body.surface().triangles.size(), 12u);
+  EXPECT_EQ(body.block_count(), 0);
+}
+
+}  // namespace
+}  // namespace palpate

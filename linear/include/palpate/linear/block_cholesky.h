@@ -1,0 +1,102 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "palpate/linear/block_matrix.h"
+#include "palpate/linear/block_rows.h"
+
+namespace palpate {
+
+struct FrontTree;
+
+struct CholeskySettings {
+  /// Orders tried at set-up, of which the cheapest by predicted time is kept: nested dissection with as many seeds
+  /// (each costs about 5 µs a block), and minimum degree. In [1, 100].
+  int order_trials = 8;
+  /// Rows that add_compliance() can take at once; memory 24 bytes · rows · blocks. In [0, 100000].
+  int max_rows = 0;
+  /// If the matrix is not positive definite, factor A + σI instead with σ = first_shift · mean diagonal, then ten
+  /// times that, and so on, at most so many times. In [0, 20].
+  int shift_retries = 0;
+  double first_shift = 1e-8;  ///< relative to the mean diagonal; in (0, 1]
+};
+
+/// Sparse Cholesky factorisation P A Pᵀ = L Lᵀ of a symmetric positive definite block matrix, and what it is good for:
+/// solutions A⁻¹b and compliances h J A⁻¹ Jᵀ.
+///
+/// Multifrontal (Duff & Reid 1983; Liu 1992, "The multifrontal method for sparse matrix solution"): set-up orders the
+/// blocks, finds the elimination tree and merges its nodes into dense fronts while that lowers a model of the run time
+/// (relaxed amalgamation); factor() then only does dense arithmetic on strips of twelve rows.
+///
+/// Set-up allocates and throws; everything else is `noexcept` and allocates nothing. One thread at a time per object;
+/// objects share no mutable state, so any number may work at once. The same matrix gives the same bits every time.
+/// Copying makes a second factorisation of the same pattern (for another h) without repeating the analysis.
+class BlockCholesky {
+ public:
+  /// Throws InputError if a setting is out of range.
+  explicit BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings = {});
+
+  int blocks() const noexcept;
+  const CholeskySettings& settings() const noexcept { return settings_; }
+
+  /// Factors A. False if it is not positive definite (or not finite), shifts included: then failed_block() tells
+  /// where, and the object must not be used to solve.
+  bool factor(const BlockMatrix& a) noexcept;
+
+  /// Block whose pivot was not positive in the last factor(), or −1.
+  int failed_block() const noexcept { return failed_block_; }
+  /// σ that the last factor() had to add to the diagonal; 0 without retries.
+  double shift() const noexcept { return shift_; }
+
+  /// x ← A⁻¹ x for each column of x, three scalars a block. A column that is zero but for a few blocks costs less.
+  void solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept;
+
+  /// W += h J A⁻¹ Jᵀ, computed as h ZᵀZ with L Z = P Jᵀ, Z only where the elimination tree leads from the blocks
+  /// of J. Exactly symmetric; positive semidefinite up to rounding. Adding lets the bodies of a contact sum up.
+  /// False, W untouched, if J has more than settings().max_rows non-empty rows.
+  bool add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept;
+
+  /// x ← A⁻¹ Jᵀ λ: the corrective motion Δv of contact forces λ [N] if A = A(h) [kg/s].
+  void solve_rows(const BlockRows& J, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                  Eigen::Ref<Eigen::VectorXd> x) noexcept;
+
+  int fronts() const noexcept;
+  long stored_scalars() const noexcept;               ///< of L, padding included
+  double floating_point_operations() const noexcept;  ///< of factor(), multiply and add counted apart, no padding
+
+ private:
+  using AlignedVector = std::vector<double, Eigen::aligned_allocator<double>>;
+
+  struct RowPlace {
+    int front, row;
+  };
+
+  bool factor_shifted(const BlockMatrix& a, double shift) noexcept;
+  void assemble_front(int f, const BlockMatrix& a, double shift) noexcept;
+  void solve_one(double* x) noexcept;
+  void solve_strip(double* x, int columns, Eigen::Index stride) noexcept;
+  int sort_rows(const BlockRows& J) noexcept;
+  void load_strips(const BlockRows& J, int rows, int strips) noexcept;
+  void forward_strips(int strips) noexcept;
+
+  std::shared_ptr<const FrontTree> tree_;
+  CholeskySettings settings_;
+  AlignedVector panels_;              ///< L, front by front (front_tree.h)
+  AlignedVector inverse_diagonal_;    ///< 1 / L_ii by slab position
+  AlignedVector updates_[2];          ///< stacks of update matrices, by parity of a front's depth
+  AlignedVector slab_;                ///< a right-hand side in elimination order, or a strip of twelve of them
+  AlignedVector gathered_;            ///< its part at the rows below a front
+  AlignedVector strips_;              ///< strips of Zᵀ, one after the other
+  AlignedVector products_;            ///< W in the order of the strips, in tiles
+  std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
+  std::vector<int> active_strips_;
+  std::vector<std::uint8_t> active_;  ///< [front · strips + strip]: the strip of Zᵀ is not zero in the front
+  int failed_block_ = -1;
+  double shift_ = 0.0;
+};
+
+}  // namespace palpate

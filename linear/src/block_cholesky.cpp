@@ -1,0 +1,198 @@
+#include "palpate/linear/block_cholesky.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "front_kernels.h"
+#include "front_tree.h"
+#include "palpate/core/error.h"
+#include "palpate/linear/block_ordering.h"
+#include "tile_kernels.h"
+
+namespace palpate {
+namespace {
+
+using tile::kRows;
+
+void check(const CholeskySettings& settings) {
+  if (settings.order_trials < 1 || settings.order_trials > 100) {
+    fail_input("order_trials is {}, allowed 1 to 100", settings.order_trials);
+  }
+  if (settings.max_rows < 0 || settings.max_rows > 100000) {
+    fail_input("max_rows is {}, allowed 0 to 100000", settings.max_rows);
+  }
+  if (settings.shift_retries < 0 || settings.shift_retries > 20) {
+    fail_input("shift_retries is {}, allowed 0 to 20", settings.shift_retries);
+  }
+  if (!(settings.first_shift > 0.0) || settings.first_shift > 1.0) {
+    fail_input("first_shift is {}, allowed above 0 to 1", settings.first_shift);
+  }
+}
+
+FrontTree make_cheapest_tree(const BlockPattern& pattern, int trials) {
+  FrontTree best = make_front_tree(pattern, make_minimum_degree(pattern));
+  for (int seed = 0; seed < trials; ++seed) {
+    FrontTree tree = make_front_tree(pattern, make_nested_dissection(pattern, seed));
+    if (tree.predicted_cycles < best.predicted_cycles) best = std::move(tree);
+  }
+  return best;
+}
+
+}  // namespace
+
+BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings)
+    : settings_(settings) {
+  check(settings);
+  tree_ = std::make_shared<const FrontTree>(make_cheapest_tree(*pattern, settings.order_trials));
+  const auto slab = kRows * (static_cast<std::size_t>(tree_->slab_size) + 1);
+  const auto strips = static_cast<std::size_t>(settings.max_rows + kRows - 1) / kRows;
+  panels_.assign(tree_->panels_size, 0.0);
+  inverse_diagonal_.assign(tree_->slab_size, 0.0);
+  for (int parity = 0; parity < 2; ++parity) updates_[parity].assign(tree_->updates_size[parity], 0.0);
+  slab_.assign(slab, 0.0);
+  gathered_.assign(static_cast<std::size_t>(kRows * kRows) * tree_->largest_strips, 0.0);
+  strips_.assign(slab * strips, 0.0);
+  products_.assign(kRows * kRows * strips * (strips + 1) / 2, 0.0);
+  row_places_.assign(settings.max_rows, {});
+  active_strips_.assign(strips, 0);
+  active_.assign(strips * tree_->fronts.size(), 0);
+}
+
+int BlockCholesky::blocks() const noexcept {
+  return static_cast<int>(tree_->order.size());
+}
+int BlockCholesky::fronts() const noexcept {
+  return static_cast<int>(tree_->fronts.size());
+}
+long BlockCholesky::stored_scalars() const noexcept {
+  return static_cast<long>(tree_->panels_size);
+}
+double BlockCholesky::floating_point_operations() const noexcept {
+  return tree_->operations;
+}
+
+bool BlockCholesky::factor(const BlockMatrix& a) noexcept {
+  shift_ = 0.0;
+  if (factor_shifted(a, shift_)) return true;
+  double mean = 0.0;
+  for (int i = 0; i < blocks(); ++i) mean += a.diagonal(i).trace() / (3.0 * blocks());
+  if (!(mean > 0.0) || !std::isfinite(mean)) return false;
+  shift_ = settings_.first_shift * mean;
+  for (int retry = 0; retry < settings_.shift_retries; ++retry, shift_ *= 10.0) {
+    if (factor_shifted(a, shift_)) return true;
+  }
+  shift_ = 0.0;
+  return false;
+}
+
+bool BlockCholesky::factor_shifted(const BlockMatrix& a, double shift) noexcept {
+  failed_block_ = -1;
+  for (int f = 0; f < fronts(); ++f) {
+    const Front& front = tree_->fronts[f];
+    double* panel = panels_.data() + front.panel;
+    assemble_front(f, a, shift);
+    const int bad = front::factor_panel(front.shape, panel, inverse_diagonal_.data() + front.slab);
+    if (bad >= 0) {
+      failed_block_ = tree_->order[front.first + bad / 3];
+      return false;
+    }
+    if (front.shape.rows == 0) continue;
+    double* update = updates_[front.parity].data() + front.update;
+    front::compute_update(front.shape, panel, update);
+    for (int c = front.children_begin; c < front.children_end; ++c) {
+      const Front& child = tree_->fronts[tree_->children[c]];
+      front::add_to_update(*tree_, child, updates_[child.parity].data() + child.update, update);
+    }
+  }
+  return true;
+}
+
+/// Fills the panel with the front's blocks of A and its children's updates.
+void BlockCholesky::assemble_front(int f, const BlockMatrix& a, double shift) noexcept {
+  const Front& front = tree_->fronts[f];
+  const FrontShape& shape = front.shape;
+  double* panel = panels_.data() + front.panel;
+  std::fill(panel, panel + shape.panel_size(), 0.0);
+  for (int b = front.blocks_begin; b < front.blocks_end; ++b) {
+    const BlockTarget& block = tree_->blocks[b];
+    const double* value = a.block(block.index).data();
+    double* target = panels_.data() + block.target;
+    const int row = block.transposed ? 3 : 1, column = block.transposed ? 1 : 3;
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) target[kRows * j + i] = value[row * i + column * j];
+    }
+  }
+  const auto diagonal = [&](int c) -> double& {
+    return panel[shape.panel_offset(c / kRows) + kRows * static_cast<std::size_t>(c) + c % kRows];
+  };
+  if (shift != 0.0) {
+    for (int c = 0; c < shape.columns(); ++c) diagonal(c) += shift;
+  }
+  for (int c = shape.columns(); c < shape.padded_columns(); ++c) diagonal(c) = 1.0;
+  for (int c = front.children_begin; c < front.children_end; ++c) {
+    const Front& child = tree_->fronts[tree_->children[c]];
+    front::add_to_panel(*tree_, child, updates_[child.parity].data() + child.update, panel);
+  }
+}
+
+void BlockCholesky::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
+  // A strip of twelve costs about as much as three single ones, which wait for memory.
+  constexpr Eigen::Index kFewest = 3;
+  for (Eigen::Index first = 0; first < x.cols();) {
+    const Eigen::Index count = std::min<Eigen::Index>(kRows, x.cols() - first);
+    if (count < kFewest) {
+      solve_one(x.col(first).data());
+      first += 1;
+    } else {
+      solve_strip(x.col(first).data(), static_cast<int>(count), x.outerStride());
+      first += count;
+    }
+  }
+}
+
+void BlockCholesky::solve_one(double* x) noexcept {
+  std::fill(slab_.begin(), slab_.begin() + tree_->slab_size + 1, 0.0);
+  for (int i = 0; i < blocks(); ++i) std::copy(x + 3 * i, x + 3 * i + 3, slab_.data() + tree_->place[i]);
+  for (const Front& front : tree_->fronts) {
+    front::forward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab_.data(),
+                       gathered_.data());
+  }
+  for (int f = fronts() - 1; f >= 0; --f) {
+    const Front& front = tree_->fronts[f];
+    front::backward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab,
+                        slab_.data(), gathered_.data());
+  }
+  for (int i = 0; i < blocks(); ++i) {
+    const double* from = slab_.data() + tree_->place[i];
+    std::copy(from, from + 3, x + 3 * i);
+  }
+}
+
+void BlockCholesky::solve_strip(double* x, int columns, Eigen::Index stride) noexcept {
+  std::fill(slab_.begin(), slab_.end(), 0.0);
+  for (int c = 0; c < columns; ++c) {
+    for (int i = 0; i < 3 * blocks(); ++i) slab_[kRows * (tree_->place[i / 3] + i % 3) + c] = x[c * stride + i];
+  }
+  const int only = 0;
+  const front::StripSet strip{slab_.data(), 0, &only, 1};
+  for (const Front& front : tree_->fronts) {
+    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, strip);
+  }
+  for (int f = fronts() - 1; f >= 0; --f) {
+    const Front& front = tree_->fronts[f];
+    front::backward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab_.data(),
+                    gathered_.data());
+  }
+  for (int c = 0; c < columns; ++c) {
+    for (int i = 0; i < 3 * blocks(); ++i) x[c * stride + i] = slab_[kRows * (tree_->place[i / 3] + i % 3) + c];
+  }
+}
+
+void BlockCholesky::solve_rows(const BlockRows& J, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                               Eigen::Ref<Eigen::VectorXd> x) noexcept {
+  x.setZero();
+  J.add_transposed_product(1.0, lambda, x);
+  solve_one(x.data());
+}
+
+}  // namespace palpate

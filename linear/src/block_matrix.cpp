@@ -1,0 +1,126 @@
+#include "palpate/linear/block_matrix.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "palpate/core/error.h"
+
+namespace palpate {
+namespace {
+
+void check_groups(int blocks, const BlockGroups& groups) {
+  std::vector<int> seen(blocks, -1);
+  for (int e = 0; e < groups.size(); ++e) {
+    for (int at = groups.begin[e]; at < groups.begin[e + 1]; ++at) {
+      const int block = groups.blocks[at];
+      if (block < -1 || block >= blocks) {
+        fail_input("block group {}: block {} is outside [-1, {})", e, block, blocks);
+      }
+      if (block < 0) continue;
+      if (seen[block] == e) fail_input("block group {}: block {} occurs twice", e, block);
+      seen[block] = e;
+    }
+  }
+}
+
+}  // namespace
+
+BlockPattern::BlockPattern(int blocks, const BlockGroups& groups) {
+  if (blocks < 0) fail_input("block pattern: {} blocks", blocks);
+  check_groups(blocks, groups);
+  std::vector<std::vector<int>> below(blocks);
+  for (int j = 0; j < blocks; ++j) below[j].push_back(j);
+  for (int e = 0; e < groups.size(); ++e) {
+    for (int a = groups.begin[e]; a < groups.begin[e + 1]; ++a) {
+      for (int b = groups.begin[e]; b < a; ++b) {
+        const auto [low, high] = std::minmax(groups.blocks[a], groups.blocks[b]);
+        if (low >= 0) below[low].push_back(high);
+      }
+    }
+  }
+  column_begin_.reserve(static_cast<std::size_t>(blocks) + 1);
+  column_begin_.push_back(0);
+  for (std::vector<int>& column : below) {
+    std::sort(column.begin(), column.end());
+    column.erase(std::unique(column.begin(), column.end()), column.end());
+    rows_.insert(rows_.end(), column.begin(), column.end());
+    column_begin_.push_back(static_cast<int>(rows_.size()));
+  }
+  fill_slots(groups);
+}
+
+void BlockPattern::fill_slots(const BlockGroups& groups) {
+  slot_begin_.push_back(0);
+  for (int e = 0; e < groups.size(); ++e) {
+    for (int a = groups.begin[e]; a < groups.begin[e + 1]; ++a) {
+      for (int b = groups.begin[e]; b <= a; ++b) {
+        const int i = groups.blocks[a], j = groups.blocks[b];
+        BlockSlot slot;
+        if (i >= 0 && j >= 0) slot = {find(std::max(i, j), std::min(i, j)), i < j};
+        slots_.push_back(slot);
+      }
+    }
+    slot_begin_.push_back(static_cast<int>(slots_.size()));
+  }
+}
+
+int BlockPattern::find(int i, int j) const noexcept {
+  const auto first = rows_.begin() + column_begin_[j], last = rows_.begin() + column_begin_[j + 1];
+  const auto found = std::lower_bound(first, last, i);
+  return found != last && *found == i ? static_cast<int>(found - rows_.begin()) : -1;
+}
+
+BlockMatrix::BlockMatrix(std::shared_ptr<const BlockPattern> pattern)
+    : pattern_(std::move(pattern)), values_(pattern_->stored(), Mat3::Zero()) {}
+
+void BlockMatrix::set_zero() noexcept {
+  std::fill(values_.begin(), values_.end(), Mat3::Zero());
+}
+
+void BlockMatrix::add_scaled(double scale, const BlockMatrix& other) noexcept {
+  assert(pattern_ == other.pattern_);
+  for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += scale * other.values_[i];
+}
+
+void BlockMatrix::scale(double factor) noexcept {
+  for (Mat3& value : values_) value *= factor;
+}
+
+void BlockMatrix::fix(std::span<const std::uint8_t> fixed, double scale) noexcept {
+  for (int j = 0; j < pattern_->blocks(); ++j) {
+    for (int at = pattern_->column_begin(j); at < pattern_->column_begin(j + 1); ++at) {
+      const int i = pattern_->row(at);
+      if (fixed[i] == 0 && fixed[j] == 0) continue;
+      values_[at] = i == j ? Mat3(scale * Mat3::Identity()) : Mat3(Mat3::Zero());
+    }
+  }
+}
+
+void BlockMatrix::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const noexcept {
+  y.setZero();
+  for (int j = 0; j < pattern_->blocks(); ++j) {
+    const int begin = pattern_->column_begin(j), end = pattern_->column_begin(j + 1);
+    const Vec3 x_j = x.segment<3>(3 * j);
+    Vec3 y_j = values_[begin] * x_j;
+    for (int at = begin + 1; at < end; ++at) {
+      const int i = 3 * pattern_->row(at);
+      y.segment<3>(i) += values_[at] * x_j;
+      y_j += values_[at].transpose() * x.segment<3>(i);
+    }
+    y.segment<3>(3 * j) += y_j;
+  }
+}
+
+Eigen::MatrixXd BlockMatrix::make_dense() const {
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(pattern_->scalars(), pattern_->scalars());
+  for (int j = 0; j < pattern_->blocks(); ++j) {
+    for (int at = pattern_->column_begin(j); at < pattern_->column_begin(j + 1); ++at) {
+      const int i = pattern_->row(at);
+      dense.block<3, 3>(3 * j, 3 * i) = values_[at].transpose();
+      dense.block<3, 3>(3 * i, 3 * j) = values_[at];
+    }
+  }
+  return dense;
+}
+
+}  // namespace palpate

@@ -1,0 +1,162 @@
+#include <algorithm>
+
+#include "front_kernels.h"
+#include "tile_kernels.h"
+
+namespace palpate::front {
+namespace {
+
+using tile::Double4;
+using tile::kColumns;
+using tile::kRows;
+
+bool is_zero(const double* first, int count) noexcept {
+  return std::all_of(first, first + count, [](double x) { return x == 0.0; });
+}
+
+/// y −= (twelve rows of L) · x over `depth` columns.
+inline void subtract_columns(const double* strip, const double* x, int depth, double* y) noexcept {
+  Double4 even[3] = {tile::load(y), tile::load(y + 4), tile::load(y + 8)};
+  Double4 odd[3] = {};
+  int k = 0;
+  for (; k + 1 < depth; k += 2, strip += 2 * kRows) {
+    for (int v = 0; v < 3; ++v) {
+      even[v] = tile::subtract_multiple(even[v], tile::load(strip + 4 * v), tile::fill(x[k]));
+      odd[v] = tile::subtract_multiple(odd[v], tile::load(strip + kRows + 4 * v), tile::fill(x[k + 1]));
+    }
+  }
+  for (int v = 0; v < 3; ++v) {
+    if (k < depth) even[v] = tile::subtract_multiple(even[v], tile::load(strip + 4 * v), tile::fill(x[k]));
+    tile::store(y + 4 * v, even[v] + odd[v]);
+  }
+}
+
+/// x[c … c + 3] −= (columns c … c + 3 of strips [first, last))ᵀ · local.
+inline void subtract_rows(const FrontShape& shape, const double* panel, int first, int last, int c,
+                          double* local) noexcept {
+  Double4 sum[kColumns] = {};
+  for (int s = first; s < last; ++s) {
+    const double* block = panel + shape.panel_offset(s) + kRows * c;
+    for (int v = 0; v < 3; ++v) {
+      const Double4 x = tile::load(local + kRows * s + 4 * v);
+      for (int j = 0; j < kColumns; ++j) {
+        sum[j] = tile::subtract_multiple(sum[j], tile::load(block + kRows * j + 4 * v), x);
+      }
+    }
+  }
+  for (int j = 0; j < kColumns; ++j) local[c + j] += (sum[j][0] + sum[j][1]) + (sum[j][2] + sum[j][3]);
+}
+
+/// Columns c … c + 3 of a strip of right-hand sides, all later columns of the front and the rows below it known.
+void finish_backward(const FrontShape& shape, const double* panel, const double* inverse, double* strip, int c,
+                     const double* rows) noexcept {
+  const int pivot_strips = shape.pivot_strips();
+  double* column[kColumns];
+  for (int j = 0; j < kColumns; ++j) column[j] = strip + kRows * (c + j);
+  for (int t = 0; t < shape.row_strips(); ++t) {
+    const double* block = panel + shape.panel_offset(pivot_strips + t) + kRows * c;
+    tile::subtract_product<1, kRows>(rows + kRows * kRows * static_cast<std::size_t>(t), block, kRows, column);
+  }
+  for (int s = c / kRows; s < pivot_strips; ++s) {
+    const int first = std::max(kRows * s, c + kColumns);
+    const int depth = std::min(kRows * (s + 1), shape.padded_columns()) - first;
+    const double* block = panel + shape.panel_offset(s) + kRows * c + (first - kRows * s);
+    tile::subtract_product<1, kRows>(strip + kRows * first, block, depth, column);
+  }
+  const double* diagonal = panel + shape.panel_offset(c / kRows) + kRows * c + c % kRows;
+  tile::solve_tile_transposed(strip + kRows * c, diagonal, inverse + c);
+}
+
+}  // namespace
+
+void forward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse,
+             const StripSet& strips) noexcept {
+  const FrontShape& shape = front.shape;
+  const std::size_t begin = kRows * static_cast<std::size_t>(front.slab);
+  for (int c = 0; c < shape.padded_columns(); c += kColumns) {
+    const double* pivot_strip = panel + shape.panel_offset(c / kRows);
+    for (int i = 0; i < strips.count; ++i) {
+      tile::finish(pivot_strip, inverse, strips.base + strips.list[i] * strips.stride + begin, 0, c);
+    }
+  }
+  const int* slabs = tree.row_slabs.data() + front.rows_begin;
+  for (int t = 0; t < shape.row_strips(); ++t) {
+    const double* rows = panel + shape.panel_offset(shape.pivot_strips() + t);
+    const int end = std::min(kRows, 3 * shape.rows - kRows * t);
+    for (int i = 0; i < strips.count; ++i) {
+      double* strip = strips.base + strips.list[i] * strips.stride;
+      for (int c = 0; c < end; c += kColumns) {
+        double* column[kColumns];
+        for (int j = 0; j < kColumns; ++j) {
+          column[j] = strip + kRows * static_cast<std::size_t>(slabs[kRows * t + c + j]);
+        }
+        tile::subtract_product<kRows, 1>(strip + begin, rows + c, shape.columns(), column);
+      }
+    }
+  }
+}
+
+void backward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* strip,
+              double* rows) noexcept {
+  const int* slabs = tree.row_slabs.data() + front.rows_begin;
+  for (int r = 0; r < kRows * front.shape.row_strips(); ++r) {
+    const double* column = strip + kRows * static_cast<std::size_t>(slabs[r]);
+    std::copy(column, column + kRows, rows + kRows * static_cast<std::size_t>(r));
+  }
+  double* own = strip + kRows * static_cast<std::size_t>(front.slab);
+  for (int c = front.shape.padded_columns() - kColumns; c >= 0; c -= kColumns) {
+    finish_backward(front.shape, panel, inverse, own, c, rows);
+  }
+}
+
+void forward_one(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* slab,
+                 double* local) noexcept {
+  const FrontShape& shape = front.shape;
+  double* own = slab + front.slab;
+  const int columns = shape.padded_columns(), pivot_strips = shape.pivot_strips();
+  if (is_zero(own, columns)) return;
+  std::copy(own, own + columns, local);
+  std::fill(local + columns, local + kRows * (pivot_strips + shape.row_strips()), 0.0);
+  for (int s = 0; s < pivot_strips; ++s) {
+    const double* strip = panel + shape.panel_offset(s);
+    double* y = local + kRows * s;
+    subtract_columns(strip, local, kRows * s, y);
+    for (int c = kRows * s; c < std::min(kRows * (s + 1), columns); ++c) {
+      const double x = local[c] * inverse[c];
+      for (int i = 0; i < kRows; ++i) y[i] -= strip[kRows * c + i] * x;
+      local[c] = x;
+    }
+  }
+  std::copy(local, local + columns, own);
+  const int* slabs = tree.row_slabs.data() + front.rows_begin;
+  for (int t = 0; t < shape.row_strips(); ++t) {
+    double* y = local + kRows * (pivot_strips + t);
+    subtract_columns(panel + shape.panel_offset(pivot_strips + t), local, shape.columns(), y);
+    for (int i = 0; i < kRows; ++i) slab[slabs[kRows * t + i]] += y[i];
+  }
+}
+
+void backward_one(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* slab,
+                  double* local) noexcept {
+  const FrontShape& shape = front.shape;
+  double* own = slab + front.slab;
+  const int columns = shape.padded_columns(), pivot_strips = shape.pivot_strips();
+  const int strips = pivot_strips + shape.row_strips();
+  const int* slabs = tree.row_slabs.data() + front.rows_begin;
+  std::copy(own, own + columns, local);
+  std::fill(local + columns, local + kRows * pivot_strips, 0.0);
+  for (int r = 0; r < kRows * shape.row_strips(); ++r) local[kRows * pivot_strips + r] = slab[slabs[r]];
+  for (int c = columns - kColumns; c >= 0; c -= kColumns) {
+    const int s = c / kRows;
+    subtract_rows(shape, panel, s + 1, strips, c, local);
+    const double* strip = panel + shape.panel_offset(s);
+    for (int j = c + kColumns - 1; j >= c; --j) {
+      double x = local[j];
+      for (int i = j + 1; i < kRows * (s + 1); ++i) x -= strip[kRows * j + i - kRows * s] * local[i];
+      local[j] = x * inverse[j];
+    }
+  }
+  std::copy(local, local + columns, own);
+}
+
+}  // namespace palpate::front
