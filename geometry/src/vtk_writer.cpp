@@ -91,6 +91,15 @@ class LegacyWriter {
   void end_row() {
     if (ascii_) text("\n");
   }
+  template <typename T>
+  void scalars(std::string_view name, std::string_view type, std::span<const T> values) {
+    text("SCALARS {} {} 1\nLOOKUP_TABLE default\n", name, type);
+    for (const T value : values) {
+      number(value);
+      end_row();
+    }
+    text("\n");
+  }
   std::string take() { return fmt::to_string(out_); }
 
  private:
@@ -132,9 +141,10 @@ std::string format_vtu(const VtkGrid& grid, bool ascii) {
     for (const PointField& field : grid.fields) out.array<double>(field.name, field.components, field.values);
     out.text("      </PointData>\n");
   }
-  if (!grid.regions.empty()) {
-    out.text("      <CellData Scalars=\"region\">\n");
-    out.array("region", 1, grid.regions);
+  if (!grid.regions.empty() || !grid.fill.empty()) {
+    out.text("      <CellData Scalars=\"{}\">\n", grid.regions.empty() ? "fill" : "region");
+    if (!grid.regions.empty()) out.array("region", 1, grid.regions);
+    if (!grid.fill.empty()) out.array("fill", 1, grid.fill);
     out.text("      </CellData>\n");
   }
   out.text("      <Points>\n");
@@ -169,13 +179,9 @@ std::string format_vtk_legacy(const VtkGrid& grid, bool ascii) {
     out.number(std::int32_t{grid.cell_type});
     out.end_row();
   }
-  if (!grid.regions.empty()) {
-    out.text("\nCELL_DATA {}\nSCALARS region int 1\nLOOKUP_TABLE default\n", cells);
-    for (const std::int32_t region : grid.regions) {
-      out.number(region);
-      out.end_row();
-    }
-  }
+  if (!grid.regions.empty() || !grid.fill.empty()) out.text("\nCELL_DATA {}\n", cells);
+  if (!grid.regions.empty()) out.scalars("region", "int", grid.regions);
+  if (!grid.fill.empty()) out.scalars("fill", "double", grid.fill);
   if (!grid.fields.empty())
     out.text("\nPOINT_DATA {}\nFIELD point_fields {}\n", grid.vertices.size(), grid.fields.size());
   for (const PointField& field : grid.fields) {

@@ -18,6 +18,7 @@ struct VtkGrid {
   int nodes_per_cell = 4;
   int cell_type = kVtkTet;
   std::span<const std::int32_t> regions;  ///< one a cell, or none
+  std::span<const double> fill;           ///< the same
   std::span<const PointField> fields;
 };
 

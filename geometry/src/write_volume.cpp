@@ -25,6 +25,12 @@ std::string format_gmsh(const TetMesh& mesh) {
   return fmt::to_string(out);
 }
 
+void write_vtk_grid(const std::filesystem::path& path, const std::string& ending, const VtkGrid& grid,
+                    const VolumeWriteOptions& options) {
+  check_fields(path.string(), grid);
+  write_file_bytes(path, ending == ".vtu" ? format_vtu(grid, options.ascii) : format_vtk_legacy(grid, options.ascii));
+}
+
 }  // namespace
 
 void write_volume(const std::filesystem::path& path, const TetMesh& mesh, const VolumeWriteOptions& options) {
@@ -37,10 +43,22 @@ void write_volume(const std::filesystem::path& path, const TetMesh& mesh, const 
     write_file_bytes(path, format_gmsh(mesh));
     return;
   }
-  VtkGrid grid{mesh.vertices, {}, 4, kVtkTet, mesh.regions, options.point_fields};
+  VtkGrid grid{mesh.vertices, {}, 4, kVtkTet, mesh.regions, {}, options.point_fields};
   if (!mesh.tets.empty()) grid.nodes = {mesh.tets.data()->data(), 4 * mesh.tets.size()};
-  check_fields(name, grid);
-  write_file_bytes(path, ending == ".vtu" ? format_vtu(grid, options.ascii) : format_vtk_legacy(grid, options.ascii));
+  write_vtk_grid(path, ending, grid, options);
+}
+
+void write_volume(const std::filesystem::path& path, const HexGrid& grid, const VolumeWriteOptions& options) {
+  const std::string ending = read_ending(path, {".vtu", ".vtk"});
+  // VTK goes around the square where the grid counts by bits.
+  constexpr std::array<int, 8> kOrder = {0, 1, 3, 2, 4, 5, 7, 6};
+  std::vector<std::int32_t> nodes;
+  nodes.reserve(8 * grid.hexes.size());
+  for (const auto& hex : grid.hexes) {
+    for (const int corner : kOrder) nodes.push_back(hex[corner]);
+  }
+  write_vtk_grid(path, ending, {grid.vertices, nodes, 8, kVtkHexahedron, grid.regions, grid.fill, options.point_fields},
+                 options);
 }
 
 }  // namespace palpate

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "palpate/geometry/hex_grid.h"
 #include "palpate/geometry/tet_mesh.h"
 
 namespace palpate {
@@ -42,8 +43,8 @@ struct LoadedVolume {
 ///   .node, .ele  TetGen: either names both; numbered from 0 or 1
 ///
 /// Tets become positively oriented. Regions come from the physical group (Gmsh; the elementary entity if no tet has a
-/// group), the first attribute (TetGen), or the cell data named region, material or the like (VTK, see
-/// docs/volume_files.md). Without any, regions is empty. Elements of lower dimension are skipped and counted.
+/// group), the first attribute (TetGen), or the cell data named region, material, gmsh:physical, medit:ref or the like
+/// (VTK). Without any, regions is empty. Elements of lower dimension are skipped and counted.
 ///
 /// Throws InputError naming the file and the line (text) or byte (binary): missing, not readable, unknown ending or
 /// version, binary Gmsh, cut short, counts that do not fit, numbers not finite, indices out of range, hexahedra and
@@ -70,5 +71,8 @@ struct VolumeWriteOptions {
 /// Reading gives the same bits. Regions go along as cell data `region` or as physical group. Throws InputError if the
 /// ending is unknown, a field has the wrong length, or the file cannot be written.
 void write_volume(const std::filesystem::path& path, const TetMesh& mesh, const VolumeWriteOptions& options = {});
+
+/// Writes the filled cells as hexahedra, .vtu or .vtk, with `fill` and, if there are any, `region` as cell data.
+void write_volume(const std::filesystem::path& path, const HexGrid& grid, const VolumeWriteOptions& options = {});
 
 }  // namespace palpate
