@@ -2,46 +2,14 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <limits>
 
-#include "mesh_readers.h"
+#include "volume_readers.h"
 
 namespace palpate {
 namespace {
 
-const std::vector<std::string_view> kEndings = {".obj", ".stl", ".ply", ".off"};
-
-std::string read_ending(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) {
-    const std::string_view near = nearest_word(ending, kEndings);
-    fail_input("{}: unknown ending {}; known are {}{}{}{}", path.string(), quote_for_message(ending),
-               join_words(kEndings), near.empty() ? "" : " (did you mean ", near, near.empty() ? "" : "?)");
-  }
-  return ending;
-}
-
-std::string read_bytes(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail_input("{}: no such file", path.string());
-  if (std::filesystem::is_directory(path, error)) fail_input("{}: a folder; a mesh file is needed", path.string());
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail_input("{}: cannot be opened: {}", path.string(), std::strerror(errno));
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) fail_input("{}: cannot be read: {}", path.string(), std::strerror(errno));
-  if (bytes.empty()) fail_input("{}: the file is empty", path.string());
-  // Every vertex and corner takes a byte or more, so below this all counts fit their 32 bits.
-  if (bytes.size() > std::size_t{std::numeric_limits<std::int32_t>::max()}) {
-    fail_input("{}: {} bytes; allowed are up to 2 GiB", path.string(), bytes.size());
-  }
-  return bytes;
-}
+const std::vector<std::string_view> kEndings = {".obj", ".stl", ".ply", ".off", ".vtk"};
 
 std::string format_obj(const TriangleMesh& mesh) {
   fmt::memory_buffer out;
@@ -72,6 +40,17 @@ std::string format_ply(const TriangleMesh& mesh) {
          format_body(mesh);
 }
 
+std::string format_vtk(const TriangleMesh& mesh) {
+  fmt::memory_buffer out;
+  const auto to = std::back_inserter(out);
+  fmt::format_to(to, "# vtk DataFile Version 3.0\nPalpate\nASCII\nDATASET POLYDATA\nPOINTS {} double\n",
+                 mesh.vertices.size());
+  for (const Vec3& p : mesh.vertices) fmt::format_to(to, "{} {} {}\n", p.x(), p.y(), p.z());
+  fmt::format_to(to, "POLYGONS {} {}\n", mesh.triangles.size(), 4 * mesh.triangles.size());
+  for (const auto& [i, j, k] : mesh.triangles) fmt::format_to(to, "3 {} {} {}\n", i, j, k);
+  return fmt::to_string(out);
+}
+
 std::string format_stl(const TriangleMesh& mesh) {
   std::string out(80, ' ');
   const auto append = [&](const void* data, std::size_t size) { out.append(static_cast<const char*>(data), size); };
@@ -96,13 +75,14 @@ LoadedMesh load_mesh(const std::filesystem::path& path, const MeshFileOptions& o
   if (!(options.scale > 0.0) || !std::isfinite(options.scale)) {
     fail_input("{}: scale {}; it must be finite and positive", name, options.scale);
   }
-  const std::string ending = read_ending(path);
-  const std::string bytes = read_bytes(path);
+  const std::string ending = read_ending(path, kEndings);
+  const std::string bytes = read_file_bytes(path);
   LoadedMesh loaded;
   if (ending == ".obj") loaded.mesh = read_obj(name, bytes);
   if (ending == ".stl") loaded.mesh = read_stl(name, bytes);
   if (ending == ".ply") loaded.mesh = read_ply(name, bytes);
   if (ending == ".off") loaded.mesh = read_off(name, bytes);
+  if (ending == ".vtk") loaded.mesh = read_vtk_surface(name, bytes);
   // Scaled before the repair, which also finds what overflowed.
   for (Vec3& p : loaded.mesh.vertices) p *= options.scale;
   loaded.repair = repair_mesh(loaded.mesh, options.repair, name);
@@ -111,15 +91,12 @@ LoadedMesh load_mesh(const std::filesystem::path& path, const MeshFileOptions& o
 }
 
 void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh) {
-  const std::string ending = read_ending(path);
-  const std::string bytes = ending == ".obj"   ? format_obj(mesh)
-                            : ending == ".stl" ? format_stl(mesh)
-                            : ending == ".ply" ? format_ply(mesh)
-                                               : format_off(mesh);
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) fail_input("{}: cannot be written: {}", path.string(), std::strerror(errno));
+  const std::string ending = read_ending(path, kEndings);
+  write_file_bytes(path, ending == ".obj"   ? format_obj(mesh)
+                         : ending == ".stl" ? format_stl(mesh)
+                         : ending == ".ply" ? format_ply(mesh)
+                         : ending == ".vtk" ? format_vtk(mesh)
+                                            : format_off(mesh));
 }
 
 }  // namespace palpate

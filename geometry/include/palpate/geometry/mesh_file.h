@@ -24,6 +24,7 @@ struct LoadedMesh {
 ///   .stl  ASCII or binary
 ///   .ply  ASCII or binary of either byte order, any extra properties
 ///   .off  also COFF, NOFF, STOFF with comments; not binary OFF
+///   .vtk  legacy, POLYDATA, ASCII or binary; not triangle strips
 /// Polygons become fans, which is right where they are convex. Coordinates are read in double precision.
 ///
 /// Palpate reads these itself: mesh files often come from elsewhere, so every byte is checked, and nothing is rounded
@@ -33,7 +34,7 @@ struct LoadedMesh {
 /// of that format, numbers not finite, indices out of range, empty, and what repair_mesh() refuses.
 LoadedMesh load_mesh(const std::filesystem::path& path, const MeshFileOptions& options = {});
 
-/// Writes `mesh` in the format that the ending names (.obj, .stl, .ply, .off), coordinates such that reading gives the
+/// Writes `mesh` in the format that the ending names (.obj, .stl, .ply, .off, .vtk), coordinates such that reading gives the
 /// same bits; only .stl (binary) rounds to float and forgets which triangles share a vertex. Throws InputError if the
 /// ending is unknown or the file cannot be written.
 void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh);
