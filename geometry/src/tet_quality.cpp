@@ -8,8 +8,8 @@
 namespace palpate {
 namespace {
 
-constexpr int kFaces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};  // face i opposite vertex i, outward
-constexpr int kEdges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+constexpr int kTetFaces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};  // face i opposite vertex i, outward
+constexpr int kTetEdges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
 /// |c − a| for the centre c that is as far from all corners:  2 (x − a)·(c − a) = |x − a|² for the three others.
 double compute_circumradius(const std::array<Vec3, 4>& x) {
@@ -22,12 +22,12 @@ void add_tet(const std::array<Vec3, 4>& x, TetQuality& quality) {
   std::array<Vec3, 4> normal;
   double largest_area = 0.0;  // twice the area
   for (int i = 0; i < 4; ++i) {
-    normal[i] = compute_area_normal(x[kFaces[i][0]], x[kFaces[i][1]], x[kFaces[i][2]]);
+    normal[i] = compute_area_normal(x[kTetFaces[i][0]], x[kTetFaces[i][1]], x[kTetFaces[i][2]]);
     largest_area = std::max(largest_area, normal[i].norm());
     normal[i].normalize();
   }
   double smallest = 180.0, shortest = (x[1] - x[0]).norm(), longest = 0.0;
-  for (const auto& edge : kEdges) {
+  for (const auto& edge : kTetEdges) {
     const double cosine = std::clamp(-normal[edge[0]].dot(normal[edge[1]]), -1.0, 1.0);
     const double angle = std::acos(cosine) * 180.0 / std::numbers::pi;
     smallest = std::min(smallest, angle);

@@ -3,7 +3,7 @@
 namespace palpate {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kXmlSpace = " \t\r\n";
 constexpr std::size_t kMaxDepth = 32;
 
 }  // namespace
@@ -14,7 +14,7 @@ char XmlReader::peek() const {
 }
 
 void XmlReader::skip_space() noexcept {
-  at_ = std::min(file_.bytes.find_first_not_of(kSpace, at_), file_.bytes.size());
+  at_ = std::min(file_.bytes.find_first_not_of(kXmlSpace, at_), file_.bytes.size());
 }
 
 void XmlReader::pass_over(std::string_view end) {

@@ -61,7 +61,7 @@ class VolumeFile : public ::testing::Test {
   fs::path folder_;
 };
 
-fs::path data_folder() {
+fs::path volume_data_folder() {
   const char* set = std::getenv("PALPATE_DATA");
   return set != nullptr ? fs::path(set) : fs::path("../shared/data");
 }
@@ -320,7 +320,7 @@ struct RealVolume {
 /// Counts are the files' own ($NOD's count; lines of $ELM of type 4): they pin the reader, and say nothing of physics.
 TEST(RealVolumeFile, LiversAreReadWhole) {
   for (const RealVolume& real : {RealVolume{"liver.msh", 181, 596, 0}, RealVolume{"liver2.msh", 507, 1493, 931}}) {
-    const fs::path path = data_folder() / real.file;
+    const fs::path path = volume_data_folder() / real.file;
     if (!fs::exists(path))
       GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
     const LoadedVolume loaded = load_volume(path);
@@ -336,7 +336,7 @@ TEST(RealVolumeFile, LiversAreReadWhole) {
 }
 
 TEST(RealVolumeFile, LiverVtkIsASurfaceOfFiveThousandPoints) {
-  const fs::path path = data_folder() / "liver.vtk";
+  const fs::path path = volume_data_folder() / "liver.vtk";
   if (!fs::exists(path))
     GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
   EXPECT_FALSE(holds_volume(path));
