@@ -81,6 +81,34 @@ printf 'ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nend_
 : > "$work/empty.obj"; refused 'empty.obj' mesh "$work/empty.obj"
 cp "$work/nan.obj" "$work/what.xyz"; refused '.obj' mesh "$work/what.xyz"
 refused 'missing.stl' mesh "$work/missing.stl"
+# -- Volume meshes
+# volume WORDS NAME TEXT: a volume file with that text.
+volume() { printf "$3" > "$work/$2"; refused "$1" mesh "$work/$2"; }
+nodes='$NOD\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$ENDNOD\n'
+volume 'cut short' cut.msh '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n'
+volume 'nan.msh:4: "nan" is not finite' nan.msh '$NOD\n4\n1 0 0 0\n2 nan 0 0\n3 0 1 0\n4 0 0 1\n$ENDNOD\n'
+volume 'are the counts right' counts.msh '$NOD\n3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$ENDNOD\n'
+volume '"5" is out of range' index.msh "$nodes"'$ELM\n1\n1 4 1 1 4 1 2 3 5\n$ENDELM\n'
+volume 'do not fit' huge.msh "$nodes"'$ELM\n4000000000\n1 4 1 1 4 1 2 3 4\n$ENDELM\n'
+volume 'version' version.msh '$MeshFormat\n7.5 0 8\n$EndMeshFormat\n'
+volume 'only ASCII is supported' binary.msh '$MeshFormat\n4.1 1 8\n$EndMeshFormat\n'
+volume 'hexahedra' hex.msh "$nodes"'$ELM\n1\n1 5 1 1 8 1 2 3 4 1 2 3 4\n$ENDELM\n'
+volume 'no volume' flat.msh '$NOD\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n$ENDNOD\n$ELM\n1\n1 4 1 1 4 1 2 3 4\n$ENDELM\n'
+volume 'DATASET' cut.vtk '# vtk DataFile Version 3.0\nx\nASCII\n'
+volume 'do not fit' huge.vtk '# vtk DataFile Version 3.0\nx\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 100000 double\n'
+volume 'allowed are none and vtkZLib' lz4.vtu '<VTKFile type="UnstructuredGrid" compressor="vtkLZ4DataCompressor"></VTKFile>'
+volume '2147483647' huge.vtu '<VTKFile type="UnstructuredGrid"><UnstructuredGrid><Piece NumberOfPoints="4000000000" NumberOfCells="1"></Piece></UnstructuredGrid></VTKFile>'
+volume 'no <VTKFile>' html.vtu '<html><body>404</body></html>'
+volume 'lonely.ele: no such file' lonely.node '1 3 0 0\n0 0 0 0\n'
+for ending in msh vtk vtu node; do
+  head -c 1000000 /dev/zero > "$work/zeros.$ending"; : > "$work/zeros.ele"; refused "zeros." mesh "$work/zeros.$ending"
+  head -c 100000 /dev/urandom > "$work/noise.$ending"; cp "$work/noise.$ending" "$work/noise.ele"; refused "noise." mesh "$work/noise.$ending"
+done
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > "$work/open.obj"
+refused 'closed' mesh "$work/open.obj" --tets 0.1
+refused 'closed' mesh "$work/open.obj" --voxels 0.1
+refused 'already a surface' mesh "$work/open.obj" --surface "$work/x.obj"
+refused '--tets' mesh "$work/open.obj" --tets 0
 # -- Hands
 hand 'must be one of: scripted, simulated, replay' '{"type":"robot"}'
 hand 'key "path" is missing' '{"type":"scripted"}'

@@ -34,6 +34,22 @@ head -1 "$work/wall.csv" | grep -q "^time" || fail "CSV has no heading"
 is_json experiments < "$work/claims.json" || fail "reproduce --json"
 for name in sine-static-halfspace wall-passivity; do [ -s "$work/reports/$name.html" ] || fail "no report of $name"; done
 
+# Meshes: a cube as surface, tets and cubes of it, every conversion there and back.
+printf 'OFF\n8 12 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n3 0 2 1\n3 1 2 3\n3 4 5 6\n3 5 7 6\n3 0 1 4\n3 1 5 4\n3 2 6 3\n3 3 6 7\n3 0 4 2\n3 2 4 6\n3 1 3 5\n3 3 7 5\n' > "$work/cube.off"
+"$palpate" mesh "$work/cube.off" --json | is_json triangles || fail "mesh --json of a surface"
+"$palpate" mesh "$work/cube.off" --scale 0.1 --tets 0.02 --output "$work/cube.vtu" --surface "$work/skin.ply" > "$work/out" || fail "mesh --tets"
+grep -q "^angles  dihedral" "$work/out" && grep -q "^written $work/cube.vtu" "$work/out" || fail "mesh --tets says what it made"
+"$palpate" mesh "$work/skin.ply" | grep -q "closed" || fail "the boundary of tets is closed"
+"$palpate" mesh "$work/cube.vtu" --json | is_json tets || fail "mesh --json of a volume"
+"$palpate" mesh "$work/cube.vtu" --output "$work/cube.msh" >/dev/null && "$palpate" mesh "$work/cube.msh" --output "$work/cube.vtk" >/dev/null \
+  && "$palpate" mesh "$work/cube.vtk" --output "$work/again.vtu" >/dev/null && cmp "$work/cube.vtu" "$work/again.vtu" || fail "conversions change a volume"
+"$palpate" mesh "$work/cube.vtu" --ascii --output "$work/text.vtu" >/dev/null && "$palpate" mesh "$work/text.vtu" --output "$work/again.vtu" >/dev/null \
+  && cmp "$work/cube.vtu" "$work/again.vtu" || fail "text changes a volume"
+"$palpate" mesh "$work/cube.off" --voxels 0.25 --output "$work/hexes.vtu" --json | is_json hexes || fail "mesh --voxels"
+if command -v python3 >/dev/null; then
+  for f in cube text hexes; do python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$work/$f.vtu" || fail "$f.vtu is not XML"; done
+fi
+
 code=0; "$palpate" run no-such-scene 2>/dev/null || code=$?; [ $code = 2 ] || fail "unknown scene exits with $code"
 code=0; "$palpate" frobnicate 2>/dev/null || code=$?; [ $code = 2 ] || fail "unknown command exits with $code"
 code=0; "$palpate" 2>/dev/null || code=$?; [ $code = 2 ] || fail "no command exits with $code"

@@ -14,9 +14,10 @@
 namespace palpate {
 namespace {
 
-/// Cut points nearer to a lattice point than this share of their edge move the point. Labelle & Shewchuk take 0.24999
-/// and 0.41189; with our way of dividing quadrangles (Stuffer::starts_at_first) these are better: over two million tets
-/// of random fields 13.1° to 158.9°, against 10.7° to 157.0°.
+/// Cut points nearer to a lattice point than this share of their edge move the point. 0.24999 and 0.41189 are the
+/// paper's for its own stencils. With our way of dividing quadrangles (Stuffer::starts_at_first) these, the best of ten
+/// pairs tried on 120 random fields, do better: on 180 other fields, 3.1 million tets, angles are 12.3° to 156.9°,
+/// against 9.8° to 160.2°. Measured, not proven.
 constexpr double kNearOnLong = 0.27, kNearOnShort = 0.39;
 
 bool is_long(const LatticePoint& p, const LatticePoint& q) noexcept {
@@ -228,8 +229,8 @@ class Stuffer {
   TetMesh mesh_;
 };
 
-/// Marks boundary vertices whose triangles make more than one fan, and the ends of edges of more than two triangles;
-/// of such an edge only tets that have both ends go. Returns the tets to keep, all of them if nothing is wrong.
+/// The tets without an edge of more than two boundary triangles, and without a boundary vertex whose triangles make
+/// more than one fan; `all` tells whether these are all tets.
 std::vector<bool> find_tets_to_keep(const TetMesh& mesh, bool& all) {
   const auto surface = extract_surface(mesh);
   const std::vector<HalfEdge> halves = make_half_edges(surface.mesh);

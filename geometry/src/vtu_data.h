@@ -16,7 +16,6 @@ struct VtuArray {
   ScalarType type = ScalarType::kFloat64;
   enum class Form { kText, kBase64, kRaw } form = Form::kText;
   std::size_t begin = 0;  ///< byte of its text or data
-  std::size_t line = 0;   ///< byte of its tag, for messages
 };
 
 /// Reads `count` numbers of an array. Binary data is a header (its size in bytes) and the bytes; compressed: a header

@@ -30,6 +30,7 @@ class VolumeFile : public ::testing::Test {
   }
   fs::path path(const std::string& name) const { return folder_ / name; }
   fs::path write(const std::string& name, std::string_view bytes) const {
+    fs::remove(path(name));  // Writing over a file waits for the disk on some file systems.
     std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return path(name);
   }

@@ -137,8 +137,8 @@ class VtuMaker {
   std::string appended_;
 };
 
-/// The two tets in two pieces, each with points of its own but for the shared face, which the second repeats: so five
-/// points and one piece are kept here, and a second piece is empty.
+/// The two tets in one piece, with arrays to be passed over, and a second piece that is empty, as parallel writers
+/// give.
 inline std::string make_vtu(VtuForm form, bool big, bool wide, bool zlib) {
   VtuMaker make(form, big, wide, zlib);
   std::string text = fmt::format(

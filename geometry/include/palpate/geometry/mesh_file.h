@@ -34,9 +34,9 @@ struct LoadedMesh {
 /// of that format, numbers not finite, indices out of range, empty, and what repair_mesh() refuses.
 LoadedMesh load_mesh(const std::filesystem::path& path, const MeshFileOptions& options = {});
 
-/// Writes `mesh` in the format that the ending names (.obj, .stl, .ply, .off, .vtk), coordinates such that reading gives the
-/// same bits; only .stl (binary) rounds to float and forgets which triangles share a vertex. Throws InputError if the
-/// ending is unknown or the file cannot be written.
+/// Writes `mesh` in the format that the ending names (.obj, .stl, .ply, .off, .vtk), coordinates such that reading
+/// gives the same bits; only .stl (binary) rounds to float and forgets which triangles share a vertex. Throws
+/// InputError if the ending is unknown or the file cannot be written.
 void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh);
 
 }  // namespace palpate
