@@ -239,7 +239,7 @@ TEST(BlockCholesky, TwoThreadsGiveTheBitsOfOne) {
 }
 
 TEST(BlockCholesky, AllocatesNothingAfterSetUp) {
-  if (!testing::RealtimeGuard::available()) GTEST_SKIP();
+  if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
   std::mt19937_64 random(11);
   const System system = make_grid_laplacian(10, 10, 10, 0.05);
   BlockCholesky cholesky(system.pattern, {.max_rows = 80, .shift_retries = 2});
