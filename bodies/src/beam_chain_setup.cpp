@@ -78,7 +78,8 @@ std::vector<Pose> make_chain_poses(std::span<const Vec3> points) {
   std::vector<Vec3> chord(n - 1), tangent(n);
   for (std::size_t i = 0; i + 1 < n; ++i) {
     const Vec3 d = points[i + 1] - points[i];
-    if (!(d.norm() > 0.0) || !d.allFinite()) fail_input("points {} and {} of a chain coincide or are not finite", i, i + 1);
+    if (!(d.norm() > 0.0) || !d.allFinite())
+      fail_input("points {} and {} of a chain coincide or are not finite", i, i + 1);
     chord[i] = d.normalized();
   }
   // On a circle the chord halves the angle between the tangents at its ends; so does the mean of chords at a node.

@@ -39,7 +39,9 @@ void BeamChain::prescribe(int block, const Vec3& velocity) noexcept {
   prescribed_velocities_[static_cast<std::size_t>(block)] = velocity;
 }
 
-void BeamChain::release(int block) noexcept { prescribed_[static_cast<std::size_t>(block)] = 0; }
+void BeamChain::release(int block) noexcept {
+  prescribed_[static_cast<std::size_t>(block)] = 0;
+}
 
 BodyEnergy BeamChain::compute_energy() const noexcept {
   BodyEnergy e;
@@ -74,7 +76,8 @@ Eigen::MatrixXd BeamChain::make_dense_stiffness() const {
 }
 
 void BeamChain::update_skin() noexcept {
-  for (std::size_t n = 0; n < poses_.size(); ++n) frames_[n] = {poses_[n], {velocities_[2 * n], velocities_[2 * n + 1]}};
+  for (std::size_t n = 0; n < poses_.size(); ++n)
+    frames_[n] = {poses_[n], {velocities_[2 * n], velocities_[2 * n + 1]}};
   skin_.update(frames_);
 }
 

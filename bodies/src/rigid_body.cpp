@@ -59,7 +59,8 @@ MassProperties compute_mass_properties(const TriangleMesh& mesh, double density)
     first += det / 24.0 * s;
     second += det / 120.0 * (s * s.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose());
   }
-  if (!(volume > 0.0)) fail_input("the surface encloses a volume of {} m³; a rigid body needs a closed, outward one", volume);
+  if (!(volume > 0.0))
+    fail_input("the surface encloses a volume of {} m³; a rigid body needs a closed, outward one", volume);
   if (!(density > 0.0)) fail_input("density = {} kg/m³; allowed: above 0", density);
   MassProperties out;
   out.mass = density * volume;
@@ -121,7 +122,9 @@ void RigidBody::prescribe(int block, const Vec3& velocity) noexcept {
   prescribed_velocities_[static_cast<std::size_t>(block)] = velocity;
 }
 
-void RigidBody::release(int block) noexcept { prescribed_[static_cast<std::size_t>(block)] = 0; }
+void RigidBody::release(int block) noexcept {
+  prescribed_[static_cast<std::size_t>(block)] = 0;
+}
 
 bool RigidBody::linearise(std::span<const double> time_steps) noexcept {
   if (time_steps.size() > time_steps_.capacity()) return false;
@@ -178,7 +181,8 @@ void RigidBody::advance(double h, std::span<const Vec3> dv) noexcept {
 
 BodyEnergy RigidBody::compute_energy() const noexcept {
   BodyEnergy e;
-  e.kinetic = 0.5 * mass_ * velocities_[0].squaredNorm() + 0.5 * velocities_[1].dot(compute_world_inertia() * velocities_[1]);
+  e.kinetic =
+      0.5 * mass_ * velocities_[0].squaredNorm() + 0.5 * velocities_[1].dot(compute_world_inertia() * velocities_[1]);
   e.gravitational = -mass_ * gravity_.dot(pose_.position);
   return e;
 }

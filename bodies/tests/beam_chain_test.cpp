@@ -125,7 +125,8 @@ TEST(BeamChain, ForcesAreTheGradientOfTheEnergy) {
       nudge(chain, c, eps * unit);
       const double slope = (up - down) / (2 * eps * unit);
       // Second-order differences: eps² of the third derivative, and rounding of E over eps.
-      EXPECT_NEAR(-f[c], slope, 1e-6 * f.lpNorm<Eigen::Infinity>() / (c % 6 < 3 ? 1.0 : 50.0) + 1e-8 * std::abs(slope)) << amount << " " << c;
+      EXPECT_NEAR(-f[c], slope, 1e-6 * f.lpNorm<Eigen::Infinity>() / (c % 6 < 3 ? 1.0 : 50.0) + 1e-8 * std::abs(slope))
+          << amount << " " << c;
     }
   }
 }
@@ -151,7 +152,8 @@ TEST(BeamChain, StiffnessIsPositiveSemidefiniteHoweverStrained) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     BeamChain chain = make_arc();
     disturb(chain, 0.5, seed);
-    const Eigen::VectorXd values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(chain.make_dense_stiffness()).eigenvalues();
+    const Eigen::VectorXd values =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(chain.make_dense_stiffness()).eigenvalues();
     EXPECT_GT(values.minCoeff(), -1e-10 * values.maxCoeff());
   }
 }
@@ -168,7 +170,8 @@ TEST(BeamChain, CantileverIsTimoshenkosWithAnyNumberOfBeams) {
     chain.external_forces()[static_cast<std::size_t>(2 * beams)] = Vec3(0, -P, 0);
     settle(chain, 3);
     const double E = 2e9, G = E / (2 * (1 + kNu));
-    const double bending = P * L * L * L / (3 * E * round.inertia_z), shear = P * L / (round.shear_factor * G * round.area);
+    const double bending = P * L * L * L / (3 * E * round.inertia_z),
+                 shear = P * L / (round.shear_factor * G * round.area);
     EXPECT_GT(shear / bending, 0.02);
     EXPECT_NEAR(-chain.node_pose(beams).position.y() / (bending + shear), 1.0, 1e-8) << beams;
   }
@@ -185,9 +188,10 @@ TEST(BeamChain, TorsionIsSaintVenants) {
   EXPECT_NEAR(turn.x() / (T * 0.2 / (G * J)), 1.0, 1e-9);
 }
 
-// Bathe & Bolourchi 1979: a cantilever bent to an eighth of a circle (radius 100, section 1 × 1, E = 1e7, ν = 0), pushed
-// out of its plane at the tip. Published tip positions for P = 600 differ by half a per cent of the way: (15.9, 47.2,
-// 53.4) by Bathe & Bolourchi, (15.79, 47.23, 53.37) by Simo & Vu-Quoc 1986, (15.61, 46.84, 53.71) by Crisfield 1990.
+// Bathe & Bolourchi 1979: a cantilever bent to an eighth of a circle (radius 100, section 1 × 1, E = 1e7, ν = 0),
+// pushed out of its plane at the tip. Published tip positions for P = 600 differ by half a per cent of the way:
+// (15.9, 47.2, 53.4) by Bathe & Bolourchi, (15.79, 47.23, 53.37) by Simo & Vu-Quoc 1986, (15.61, 46.84, 53.71) by
+// Crisfield 1990.
 TEST(BeamChain, FortyFiveDegreeBendIsThePublishedOne) {
   const int beams = 32;
   BeamChainSettings s;
@@ -253,7 +257,8 @@ TEST(BeamChain, FreeFlightKeepsMomentum) {
   std::vector<Vec3> v(static_cast<std::size_t>(chain.block_count()));
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
-  for (std::size_t b = 0; b < v.size(); ++b) v[b] = (b % 2 ? 5.0 : 0.2) * Vec3(normal(random), normal(random), normal(random));
+  for (std::size_t b = 0; b < v.size(); ++b)
+    v[b] = (b % 2 ? 5.0 : 0.2) * Vec3(normal(random), normal(random), normal(random));
   chain.set_velocities(v);
   const BodyMomentum before = chain.compute_momentum();
   for (int i = 0; i < 1000; ++i) step(chain, 1e-3);

@@ -125,7 +125,8 @@ TEST(RigidBody, ComplianceIsThatOfTheDenseMatrix) {
   for (int r = 0; r < 5; ++r) {
     J.begin_row();
     const int n = body.compute_surface_row({r, Vec3(0.2, 0.3, 0.5)}, Vec3(0.3 * r, 1, -0.2), entries);
-    for (int i = 0; i < n; ++i) J.add(entries[static_cast<std::size_t>(i)].block, entries[static_cast<std::size_t>(i)].value);
+    for (int i = 0; i < n; ++i)
+      J.add(entries[static_cast<std::size_t>(i)].block, entries[static_cast<std::size_t>(i)].value);
   }
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(5, 6), M = Eigen::MatrixXd::Zero(6, 6);
   for (int r = 0; r < 5; ++r) {
@@ -155,7 +156,8 @@ TEST(RigidBody, SurfaceRowIsTheVelocityOfThePoint) {
   const auto point = [&] {
     const BodySurface surface = body.surface();
     Vec3 p = Vec3::Zero();
-    for (int c = 0; c < 3; ++c) p += b[c] * surface.positions[static_cast<std::size_t>(surface.triangles[4][static_cast<std::size_t>(c)])];
+    for (int c = 0; c < 3; ++c)
+      p += b[c] * surface.positions[static_cast<std::size_t>(surface.triangles[4][static_cast<std::size_t>(c)])];
     return p;
   };
   const Vec3 before = point();

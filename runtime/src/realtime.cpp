@@ -89,8 +89,6 @@ class RealtimeRun {
     if (failure_) std::rethrow_exception(failure_);
     if (sink_failure_) std::rethrow_exception(sink_failure_);
     summary_.lost_rows += lost_steps_;
-    summary_.safety = fast_.safety_counters();
-    summary_.energy = fast_.energy();
     summary_.seconds = static_cast<double>(end_ns_ - start) * 1e-9;
     return std::move(summary_);
   }
@@ -127,14 +125,16 @@ class RealtimeRun {
       i = next;
     }
     summary_.stopped = i < ticks;
-    // The force leaves the hand as it came: not in one step.
+    summary_.safety = fast_.safety_counters();
+    summary_.energy = fast_.energy();
+    end_ns_ = grid.deadline(i);
+    done_.store(true, std::memory_order_release);
+    // The force leaves the hand as it came, not in one step. The run is over: this is neither recorded nor counted.
     const auto fade_ticks = static_cast<std::int64_t>(std::ceil(settings_.safety.fade_time / settings_.dt)) + 1;
     for (const std::int64_t end = i + fade_ticks; i < end; ++i) {
       sleep_until_ns(grid.deadline(i));
       fast_.fade_out(static_cast<double>(i) * settings_.dt);
     }
-    end_ns_ = grid.deadline(i - fade_ticks);
-    done_.store(true, std::memory_order_release);
   }
 
   void run_slow(std::int64_t start) noexcept {

@@ -240,6 +240,8 @@ TEST(Realtime, BothLoopsKeepTheirRatesAndAgreeWithLockstepAtRest) {
   EXPECT_EQ(summary.ticks + summary.tick_misses, 600u);
   EXPECT_GE(summary.steps, 10u);
   EXPECT_EQ(rows.ticks.size() + summary.lost_rows, summary.ticks);
+  EXPECT_EQ(summary.safety.ticks, summary.ticks);             // the fade-out after the end is not part of the run
+  EXPECT_GT(device.ticks, static_cast<long>(summary.ticks));  // but it happened
   ASSERT_FALSE(rows.ticks.empty());
   EXPECT_NEAR(rows.ticks.back().sent.force.y(), 5.0, 1e-3);
   EXPECT_GT(rows.ticks.back().tick_time, 0.0);

@@ -40,10 +40,10 @@ std::vector<Pose> make_chain_poses(std::span<const Vec3> points);
 ///   Γ_x = |d|/L,  Γ_yz = (R_mᵀ d/L)_yz,  κ = log(R₁ᵀR₂)/L,   d = x₂ − x₁,  R_m = R₁ exp(½ log(R₁ᵀR₂))
 ///   E = ½ L (ΔΓᵀ C_Γ ΔΓ + Δκᵀ C_κ Δκ),  C_Γ = diag(EA, GA_y, GA_z),  C_κ = diag(GJ, EI_y, EI_z)
 /// with Δ the difference to the rest shape, which may be curved. R_m is the corotating frame: rigid motion of any size
-/// strains nothing. The shear stiffness carries MacNeal's residual bending flexibility, 1/GA_y = 1/(κGA) + L²/(12 E I_z),
-/// with which the element's small-strain stiffness is Timoshenko's 12×12 matrix exactly: a straight cantilever is exact
-/// with one element. Stretch is that of the chord, not its part along R_m's x as in the paper: with so soft a shear a
-/// taut thread (T > 12EI/L²) would turn its frames away to lose its tension.
+/// strains nothing. The shear stiffness carries MacNeal's residual bending flexibility, 1/GA_y = 1/(κGA) + L²/(12 E
+/// I_z), with which the element's small-strain stiffness is Timoshenko's 12×12 matrix exactly: a straight cantilever is
+/// exact with one element. Stretch is that of the chord, not its part along R_m's x as in the paper: with so soft a
+/// shear a taut thread (T > 12EI/L²) would turn its frames away to lose its tension.
 ///
 /// Forces are the exact gradient of E. K₊ is Bᵀ C B L (B the exact gradient of the strains) plus the string stiffness
 /// T/L (I − eeᵀ) of a tension T > 0: positive semidefinite always, exact where there is no stress. Left out are the

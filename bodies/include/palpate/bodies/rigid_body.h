@@ -11,8 +11,8 @@ namespace palpate {
 
 /// Mass, centre and inertia of a body.
 struct MassProperties {
-  double mass = 1.0;              ///< [kg], > 0
-  Vec3 centre = Vec3::Zero();     ///< of mass [m]
+  double mass = 1.0;                ///< [kg], > 0
+  Vec3 centre = Vec3::Zero();       ///< of mass [m]
   Mat3 inertia = Mat3::Identity();  ///< about the centre [kg·m²], symmetric positive definite
 };
 
@@ -21,12 +21,12 @@ struct MassProperties {
 MassProperties compute_mass_properties(const TriangleMesh& mesh, double density);
 
 struct RigidBodySettings {
-  MassProperties mass;            ///< in the body's own frame
-  Pose pose;                      ///< X_WB: of the body's frame at the start
-  Twist velocity;                 ///< of the centre of mass
-  double damping = 0.0;           ///< α [1/s]: force −αMv, torque −αIω
-  TriangleMesh surface;           ///< in the body's own frame; may be empty
-  int max_time_steps = 2;         ///< in one linearise()
+  MassProperties mass;     ///< in the body's own frame
+  Pose pose;               ///< X_WB: of the body's frame at the start
+  Twist velocity;          ///< of the centre of mass
+  double damping = 0.0;    ///< α [1/s]: force −αMv, torque −αIω
+  TriangleMesh surface;    ///< in the body's own frame; may be empty
+  int max_time_steps = 2;  ///< in one linearise()
 };
 
 /// A rigid body: two blocks, velocity of the centre of mass and angular velocity, both in the world frame.
