@@ -109,8 +109,8 @@ void BM_Compliance(benchmark::State& state) {
   BlockRows J;
   std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body.max_row_entries()));
   for (int r = 0; r < rows; ++r) {
-    const SurfacePoint point{top[static_cast<std::size_t>(r / 3 * 7) % top.size()], Vec3(0.2, 0.3, 0.5)};
-    const int count = body.compute_surface_row(point, Vec3::Unit(r % 3), entries);
+    const BodyPoint point{top[static_cast<std::size_t>(r / 3 * 7) % top.size()], Vec3(0.2, 0.3, 0.5)};
+    const int count = body.compute_point_row(point, Vec3::Unit(r % 3), entries);
     J.begin_row();
     for (int k = 0; k < count; ++k) J.add(entries[k].block, entries[k].value);
   }

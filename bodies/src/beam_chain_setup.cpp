@@ -119,6 +119,7 @@ BeamChain::BeamChain(const BeamChainSettings& s)
   stiffness_lower_.assign(n - 1, Mat6::Zero());
   world_inertia_.assign(n, Mat3::Zero());
   frames_.resize(n);
+  predicted_.resize(n);
   systems_.resize(static_cast<std::size_t>(s.max_time_steps));
   for (System& system : systems_) {
     system.diagonal = system.pivot = stiffness_diagonal_;

@@ -81,9 +81,34 @@ void BeamChain::update_skin() noexcept {
   skin_.update(frames_);
 }
 
-int BeamChain::compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                                   std::span<BlockRows::Entry> out) const noexcept {
-  return skin_.compute_row(point, direction, frames_, out);
+void BeamChain::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
+  for (std::size_t n = 0; n < poses_.size(); ++n) {
+    const Vec3 turn = h * (velocities_[2 * n + 1] + dv[2 * n + 1]);
+    predicted_[n].pose = {poses_[n].position + h * (velocities_[2 * n] + dv[2 * n]),
+                          rotation_from_vector(turn) * poses_[n].rotation};
+  }
+  skin_.compute_positions(predicted_, positions);
+}
+
+Vec3 BeamChain::compute_point(const BodyPoint& point) const noexcept {
+  Vec3 p = Vec3::Zero();
+  for (int k = 0; k < 2; ++k) {
+    const Pose& node = node_pose(point.element + k);
+    p += point.weights[k] * (node.position + node.rotation * point.offset);
+  }
+  return p;
+}
+
+int BeamChain::compute_point_row(const BodyPoint& point, const Vec3& direction,
+                                 std::span<BlockRows::Entry> out) const noexcept {
+  std::size_t count = 0;
+  for (int k = 0; k < 2; ++k) {
+    const Vec3 force = point.weights[k] * direction;
+    const Vec3 arm = node_pose(point.element + k).rotation * point.offset;
+    out[count++] = {2 * (point.element + k), force};
+    out[count++] = {2 * (point.element + k) + 1, arm.cross(force)};
+  }
+  return static_cast<int>(count);
 }
 
 }  // namespace palpate

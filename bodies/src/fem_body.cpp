@@ -249,13 +249,31 @@ void FemBody::update_surface_velocities() noexcept {
   }
 }
 
-int FemBody::compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                                 std::span<BlockRows::Entry> out) const noexcept {
+void FemBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
+  for (std::size_t v = 0; v < surface_positions_.size(); ++v) {
+    Vec3 p = Vec3::Zero();
+    for (int k = vertex_begin_[v]; k < vertex_begin_[v + 1]; ++k) {
+      const int n = vertex_node_[k];
+      p += vertex_weight_[k] * (positions_[n] + h * (velocities_[n] + dv[n]));
+    }
+    positions[v] = p;
+  }
+}
+
+Vec3 FemBody::compute_point(const BodyPoint& point) const noexcept {
+  Vec3 p = Vec3::Zero();
+  for (int corner = 0; corner < 3; ++corner)
+    p += point.weights[corner] * surface_positions_[triangles_[point.element][corner]];
+  return p;
+}
+
+int FemBody::compute_point_row(const BodyPoint& point, const Vec3& direction,
+                               std::span<BlockRows::Entry> out) const noexcept {
   int count = 0;
   for (int corner = 0; corner < 3; ++corner) {
-    const int v = triangles_[point.triangle][corner];
+    const int v = triangles_[point.element][corner];
     for (int k = vertex_begin_[v]; k < vertex_begin_[v + 1]; ++k) {
-      const double weight = point.barycentric[corner] * vertex_weight_[k];
+      const double weight = point.weights[corner] * vertex_weight_[k];
       if (weight == 0.0) continue;
       const int node = vertex_node_[k];
       int at = 0;

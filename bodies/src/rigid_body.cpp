@@ -165,17 +165,23 @@ void RigidBody::compute_correction(int which, const BlockRows& J, std::span<cons
   solve(which, dv);
 }
 
+Pose RigidBody::compute_advanced(double h, const Vec3& velocity, Vec3& spin) const noexcept {
+  Pose out;
+  out.position = pose_.position + h * velocity;
+  if (prescribed_[1]) {
+    out.rotation = (rotation_from_vector(h * spin) * pose_.rotation).normalized();
+  } else {
+    const Vec3 L = world_inertia_ * spin;
+    out.rotation = turn(pose_.rotation, inverse_inertia_, L, h);
+    spin = out.rotation * (inverse_inertia_ * (out.rotation.conjugate() * L));
+  }
+  return out;
+}
+
 void RigidBody::advance(double h, std::span<const Vec3> dv) noexcept {
   velocities_[0] += dv[0];
   velocities_[1] += dv[1];
-  pose_.position += h * velocities_[0];
-  if (prescribed_[1]) {
-    pose_.rotation = (rotation_from_vector(h * velocities_[1]) * pose_.rotation).normalized();
-  } else {
-    const Vec3 L = world_inertia_ * velocities_[1];
-    pose_.rotation = turn(pose_.rotation, inverse_inertia_, L, h);
-    velocities_[1] = pose_.rotation * (inverse_inertia_ * (pose_.rotation.conjugate() * L));
-  }
+  pose_ = compute_advanced(h, velocities_[0], velocities_[1]);
   update_skin();
 }
 
@@ -199,10 +205,31 @@ void RigidBody::update_skin() noexcept {
   skin_.update({&frame, 1});
 }
 
-int RigidBody::compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                                   std::span<BlockRows::Entry> out) const noexcept {
-  const FrameState frame{pose_, {velocities_[0], velocities_[1]}};
-  return skin_.compute_row(point, direction, {&frame, 1}, out);
+void RigidBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
+  Vec3 spin = velocities_[1] + dv[1];
+  const FrameState frame{compute_advanced(h, velocities_[0] + dv[0], spin), {}};
+  skin_.compute_positions({&frame, 1}, positions);
+}
+
+Vec3 RigidBody::compute_arm(const BodyPoint& point) const noexcept {
+  if (point.element < 0) return pose_.rotation * point.offset;
+  const BodySurface s = skin_.surface();
+  const auto& corners = s.triangles[static_cast<std::size_t>(point.element)];
+  Vec3 p = Vec3::Zero();
+  for (std::size_t c = 0; c < 3; ++c)
+    p += point.weights[static_cast<int>(c)] * s.positions[static_cast<std::size_t>(corners[c])];
+  return p - pose_.position;
+}
+
+Vec3 RigidBody::compute_point(const BodyPoint& point) const noexcept {
+  return pose_.position + compute_arm(point);
+}
+
+int RigidBody::compute_point_row(const BodyPoint& point, const Vec3& direction,
+                                 std::span<BlockRows::Entry> out) const noexcept {
+  out[0] = {0, direction};
+  out[1] = {1, compute_arm(point).cross(direction)};
+  return 2;
 }
 
 }  // namespace palpate

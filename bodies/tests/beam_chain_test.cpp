@@ -316,10 +316,11 @@ TEST(BeamChain, ComplianceIsThatOfTheDenseInverseWithBothTimeSteps) {
   const int n = 3 * chain.block_count();
   BlockRows J;
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(6, n);
-  std::array<BlockRows::Entry, FrameSkin::kMaxRowEntries> entries;
+  std::array<BlockRows::Entry, 4> entries;
   for (int r = 0; r < 6; ++r) {
     J.begin_row();
-    const int count = chain.compute_surface_row({15 * r, Vec3(0.2, 0.3, 0.5)}, Vec3(0.3 * r, 1, -0.2), entries);
+    const int count =
+        chain.compute_point_row({r, Vec3(0.2, 0.8, 0.0), Vec3(0.001, 0.002, 0.0)}, Vec3(0.3 * r, 1, -0.2), entries);
     for (int i = 0; i < count; ++i) {
       const auto& e = entries[static_cast<std::size_t>(i)];
       J.add(e.block, e.value);

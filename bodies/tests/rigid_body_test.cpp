@@ -121,10 +121,10 @@ TEST(RigidBody, ComplianceIsThatOfTheDenseMatrix) {
   const std::vector<double> steps = {0.02, 0.001};
   ASSERT_TRUE(body.linearise(steps));
   BlockRows J;
-  std::array<BlockRows::Entry, FrameSkin::kMaxRowEntries> entries;
+  std::array<BlockRows::Entry, 2> entries;
   for (int r = 0; r < 5; ++r) {
     J.begin_row();
-    const int n = body.compute_surface_row({r, Vec3(0.2, 0.3, 0.5)}, Vec3(0.3 * r, 1, -0.2), entries);
+    const int n = body.compute_point_row({r, Vec3(0.2, 0.3, 0.5)}, Vec3(0.3 * r, 1, -0.2), entries);
     for (int i = 0; i < n; ++i)
       J.add(entries[static_cast<std::size_t>(i)].block, entries[static_cast<std::size_t>(i)].value);
   }
@@ -150,8 +150,8 @@ TEST(RigidBody, SurfaceRowIsTheVelocityOfThePoint) {
   s.velocity = {Vec3(0.1, -0.2, 0.3), Vec3(1, 2, 3)};
   RigidBody body(s);
   const Vec3 b(0.2, 0.3, 0.5), direction(0.6, 0, 0.8);
-  std::array<BlockRows::Entry, FrameSkin::kMaxRowEntries> row;
-  ASSERT_EQ(body.compute_surface_row({4, b}, direction, row), 2);
+  std::array<BlockRows::Entry, 2> row;
+  ASSERT_EQ(body.compute_point_row({4, b}, direction, row), 2);
   const double rate = row[0].value.dot(body.velocities()[0]) + row[1].value.dot(body.velocities()[1]);
   const auto point = [&] {
     const BodySurface surface = body.surface();

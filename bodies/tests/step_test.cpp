@@ -42,7 +42,7 @@ BlockRows make_rows(const FemBody& body, int rows) {
   for (int r = 0; r < rows; ++r) {
     J.begin_row();
     const Vec3 direction = random_vectors(1, 1.0, 50 + static_cast<unsigned>(r))[0];
-    const int count = body.compute_surface_row({r * 7 % triangles, Vec3(0.2, 0.5, 0.3)}, direction, entries);
+    const int count = body.compute_point_row({r * 7 % triangles, Vec3(0.2, 0.5, 0.3)}, direction, entries);
     for (int k = 0; k < count; ++k) J.add(entries[k].block, entries[k].value);
   }
   return J;
@@ -285,7 +285,7 @@ TEST_P(Step, AllocatesNothing) {
       body->compute_correction(which, J, lambda, dv);
     }
     body->advance(kSlow, dv);
-    body->compute_surface_row({0, Vec3(0.3, 0.3, 0.4)}, Vec3(0.0, 1.0, 0.0), entries);
+    body->compute_point_row({0, Vec3(0.3, 0.3, 0.4)}, Vec3(0.0, 1.0, 0.0), entries);
     body->compute_energy();
   }
   body->restore_state(state);

@@ -40,7 +40,7 @@ TEST(SurfaceRow, GivesTheVelocityOfThePoint) {
     const Vec3 barycentric(0.5, 0.2, 0.3), direction = Vec3(0.3, -0.4, 0.8);
     const BodySurface surface = body->surface();
     for (int t = 0; t < 50; ++t) {
-      const int count = body->compute_surface_row({t, barycentric}, direction, entries);
+      const int count = body->compute_point_row({t, barycentric}, direction, entries);
       double speed = 0.0;
       for (int k = 0; k < count; ++k) {
         speed += entries[k].value.dot(body->velocities()[entries[k].block]);

@@ -75,9 +75,11 @@ class BeamChain final : public Body {
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
   BodySurface surface() const noexcept override { return skin_.surface(); }
-  int max_row_entries() const noexcept override { return FrameSkin::kMaxRowEntries; }
-  int compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                          std::span<BlockRows::Entry> out) const noexcept override;
+  int max_row_entries() const noexcept override { return 4; }
+  void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
+  Vec3 compute_point(const BodyPoint& point) const noexcept override;
+  int compute_point_row(const BodyPoint& point, const Vec3& direction,
+                        std::span<BlockRows::Entry> out) const noexcept override;
 
   int node_count() const noexcept { return static_cast<int>(poses_.size()); }
   const Pose& node_pose(int node) const noexcept { return poses_[static_cast<std::size_t>(node)]; }
@@ -143,6 +145,7 @@ class BeamChain final : public Body {
   int system_count_ = 0;
   std::vector<Vec3> scratch_, changes_;
   std::vector<FrameState> frames_;
+  mutable std::vector<FrameState> predicted_;  ///< scratch of predict_surface()
   FrameSkin skin_;
 };
 

@@ -31,10 +31,16 @@ struct BodySurface {
   std::span<const Vec3> velocities;                        ///< of the vertices [m/s]
 };
 
-/// A point of a body's surface that moves with it.
-struct SurfacePoint {
-  std::int32_t triangle = -1;
-  Vec3 barycentric = Vec3::Zero();  ///< weights of the triangle's corners
+/// A material point of a body: it moves with it.
+///
+/// Which members count depends on the body. Finite elements and static surfaces: triangle `element` of the surface and
+/// the `weights` of its corners. Chains of beams: between the two nodes of beam `element` by `weights[0]`,
+/// `weights[1]`, and `offset` from the centre line, in the frame of each node. Rigid bodies: `offset` from the centre
+/// of mass in the body's frame if `element` is −1, else as finite elements. Particles: none.
+struct BodyPoint {
+  std::int32_t element = -1;
+  Vec3 weights = Vec3::Zero();
+  Vec3 offset = Vec3::Zero();  ///< [m]
 };
 
 /// One mechanical body of the slow loop: the seam at which finite-element bodies, beams, rigid bodies and particles
@@ -97,12 +103,16 @@ class Body {
   virtual BodyMomentum compute_momentum() const noexcept = 0;
 
   virtual BodySurface surface() const noexcept = 0;
-  /// Most entries that compute_surface_row() writes.
+  /// Where surface() would have its vertices after advance(h, dv). Changes nothing.
+  virtual void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept = 0;
+
+  virtual Vec3 compute_point(const BodyPoint& point) const noexcept = 0;  ///< where it is now [m]
+  /// Most entries that compute_point_row() writes.
   virtual int max_row_entries() const noexcept = 0;
-  /// The row of J that gives the velocity of a surface point along `direction`: Σ entry·v over the blocks. Returns how
+  /// The row of J that gives the velocity of a material point along `direction`: Σ entry·v over the blocks. Returns how
   /// many entries it wrote, each block once, ascending; prescribed blocks included.
-  virtual int compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                                  std::span<BlockRows::Entry> out) const noexcept = 0;
+  virtual int compute_point_row(const BodyPoint& point, const Vec3& direction,
+                                std::span<BlockRows::Entry> out) const noexcept = 0;
 };
 
 }  // namespace palpate

@@ -48,8 +48,10 @@ class FemBody : public Body {
   BodyMomentum compute_momentum() const noexcept override;
   BodySurface surface() const noexcept override { return {triangles_, surface_positions_, surface_velocities_}; }
   int max_row_entries() const noexcept override { return 3 * max_vertex_nodes_; }
-  int compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                          std::span<BlockRows::Entry> out) const noexcept override;
+  void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
+  Vec3 compute_point(const BodyPoint& point) const noexcept override;
+  int compute_point_row(const BodyPoint& point, const Vec3& direction,
+                        std::span<BlockRows::Entry> out) const noexcept override;
 
   int node_count() const noexcept { return static_cast<int>(positions_.size()); }
   std::span<const Vec3> rest_positions() const noexcept { return rest_positions_; }  ///< [m]

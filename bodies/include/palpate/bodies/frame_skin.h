@@ -24,11 +24,8 @@ class FrameSkin {
   void update(std::span<const FrameState> frames) noexcept;
   BodySurface surface() const noexcept { return {triangles_, positions_, velocities_}; }
 
-  /// At most two entries for each of the triangle's corners.
-  static constexpr int kMaxRowEntries = 6;
-  /// See Body::compute_surface_row.
-  int compute_row(const SurfacePoint& point, const Vec3& direction, std::span<const FrameState> frames,
-                  std::span<BlockRows::Entry> out) const noexcept;
+  /// Where the vertices are with the frames elsewhere.
+  void compute_positions(std::span<const FrameState> frames, std::span<Vec3> positions) const noexcept;
 
  private:
   std::vector<std::array<std::int32_t, 3>> triangles_;

@@ -34,9 +34,13 @@ class Particle final : public Body {
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
   BodySurface surface() const noexcept override { return {}; }
-  int max_row_entries() const noexcept override { return 0; }
-  int compute_surface_row(const SurfacePoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept override {
-    return 0;
+  int max_row_entries() const noexcept override { return 1; }
+  void predict_surface(double, std::span<const Vec3>, std::span<Vec3>) const noexcept override {}
+  Vec3 compute_point(const BodyPoint&) const noexcept override { return position_; }
+  int compute_point_row(const BodyPoint&, const Vec3& direction,
+                        std::span<BlockRows::Entry> out) const noexcept override {
+    out[0] = {0, direction};
+    return 1;
   }
 
   const Vec3& position() const noexcept { return position_; }

@@ -58,9 +58,11 @@ class RigidBody final : public Body {
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
   BodySurface surface() const noexcept override { return skin_.surface(); }
-  int max_row_entries() const noexcept override { return FrameSkin::kMaxRowEntries; }
-  int compute_surface_row(const SurfacePoint& point, const Vec3& direction,
-                          std::span<BlockRows::Entry> out) const noexcept override;
+  int max_row_entries() const noexcept override { return 2; }
+  void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
+  Vec3 compute_point(const BodyPoint& point) const noexcept override;
+  int compute_point_row(const BodyPoint& point, const Vec3& direction,
+                        std::span<BlockRows::Entry> out) const noexcept override;
 
   /// Of the frame at the centre of mass, parallel to the body's own.
   const Pose& centre_pose() const noexcept { return pose_; }
@@ -70,6 +72,9 @@ class RigidBody final : public Body {
  private:
   void solve(int which, std::span<Vec3> y) const noexcept;
   void update_skin() noexcept;
+  /// The pose after h [s] at these velocities; `spin` becomes what is left of it with the same angular momentum.
+  Pose compute_advanced(double h, const Vec3& velocity, Vec3& spin) const noexcept;
+  Vec3 compute_arm(const BodyPoint& point) const noexcept;  ///< from the centre, world frame [m]
 
   double mass_;
   Mat3 inertia_, inverse_inertia_;  ///< in the body's frame

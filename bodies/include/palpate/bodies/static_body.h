@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "palpate/bodies/body.h"
@@ -31,7 +32,17 @@ class StaticBody final : public Body {
   BodyMomentum compute_momentum() const noexcept override { return {}; }
   BodySurface surface() const noexcept override { return {mesh_.triangles, mesh_.vertices, at_rest_}; }
   int max_row_entries() const noexcept override { return 0; }
-  int compute_surface_row(const SurfacePoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept override {
+  void predict_surface(double, std::span<const Vec3>, std::span<Vec3> positions) const noexcept override {
+    std::copy(mesh_.vertices.begin(), mesh_.vertices.end(), positions.begin());
+  }
+  Vec3 compute_point(const BodyPoint& p) const noexcept override {
+    const auto& t = mesh_.triangles[static_cast<std::size_t>(p.element)];
+    Vec3 x = Vec3::Zero();
+    for (std::size_t c = 0; c < 3; ++c)
+      x += p.weights[static_cast<int>(c)] * mesh_.vertices[static_cast<std::size_t>(t[c])];
+    return x;
+  }
+  int compute_point_row(const BodyPoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept override {
     return 0;
   }
 

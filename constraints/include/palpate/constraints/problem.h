@@ -1,0 +1,117 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "palpate/core/math.h"
+
+namespace palpate {
+
+/// What a constraint asks of its rows. δ > 0 means apart, λ > 0 pushes apart; δ' = δ + C λ with the rows' own
+/// compliance C (zero: rigid).
+enum class ConstraintKind : std::uint8_t {
+  /// Three rows, normal and two tangents: 0 ≤ δ'_n ⊥ λ_n ≥ 0, |λ_t| ≤ μ λ_n, and λ_t = −μ λ_n δ_t/|δ_t| where it slips.
+  kContact,
+  /// One to six rows: δ' = 0, λ free. Attachments and joints.
+  kEquality,
+  /// One row: lower ≤ λ ≤ upper; δ' = 0 between the bounds, δ' ≥ 0 at the lower, δ' ≤ 0 at the upper. Limits
+  /// ([0, ∞): one-sided without friction), motors, dry friction of a joint.
+  kBounded,
+};
+
+/// Where one side of a constraint acts, and the rows' place there.
+struct ConstraintSide {
+  enum class Kind : std::uint8_t { kNone, kDense, kLight };
+  Kind kind = Kind::kNone;  ///< kNone: the fixed world
+  std::int32_t body = -1;   ///< of ConstraintProblem's dense or light bodies
+  std::int32_t first = -1;  ///< its rows there are first, first + 1, …
+};
+
+struct Constraint {
+  ConstraintKind kind = ConstraintKind::kContact;
+  std::int32_t first_row = 0;
+  std::int32_t rows = 3;
+  double friction = 0.0;  ///< μ, of contacts
+  double lower = 0.0;     ///< [N], of bounded rows; may be −infinity
+  double upper = 0.0;     ///< [N], of bounded rows; may be +infinity
+  ConstraintSide a, b;
+};
+
+/// A mixed complementarity problem: constraints, and how their rows answer to forces.
+///
+///   δ = δ_free + W λ,    W = Σ_dense W_k + Σ_light J_k Y_k,    W_k = h J_k A_k⁻¹ J_kᵀ,    Y_k = h A_k⁻¹ J_kᵀ
+///
+/// λ in newtons, δ in metres: angular rows are scaled by a length beforehand, so that every row is a distance. Bodies
+/// of many unknowns (finite elements, chains) are *dense*: they bring W_k, a small full matrix over their own rows.
+/// Bodies of at most six unknowns (rigid bodies, particles) are *light*: they keep J and Y, six numbers a row, because
+/// a pile of them has thousands of rows and next to no coupling. A constraint acts on one or two bodies.
+///
+/// Filled anew for every solve, in this order: clear(), add_dense_body() / add_light_body() for all bodies, then
+/// constraints one by one; each gets its rows at the end of each body it acts on. Then dense_compliance() matrices are
+/// filled. Memory is kept between fills: no allocation once it has been as large before, or after reserve().
+/// Thread: one at a time.
+class ConstraintProblem {
+ public:
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
+
+  /// Room for so many rows, of which each acts on two bodies, and bodies; `dense_rows` is the most of one dense body.
+  void reserve(int rows, int dense_bodies, int dense_rows, int light_bodies);
+  void clear() noexcept;
+
+  int add_dense_body();
+  int add_light_body();
+
+  /// Adds a constraint whose rows and sides' places are assigned here; returns its index. Only kind, rows, friction,
+  /// bounds, and the sides' kind and body are read. δ_free and compliance of its rows are zero, and so are J and Y.
+  int add_constraint(const Constraint& constraint);
+
+  int rows() const noexcept { return rows_; }
+  std::span<const Constraint> constraints() const noexcept { return constraints_; }
+
+  double& delta_free(int row) noexcept { return delta_free_[static_cast<std::size_t>(row)]; }      ///< [m]
+  double& compliance(int row) noexcept { return row_compliance_[static_cast<std::size_t>(row)]; }  ///< C [m/N], ≥ 0
+  std::span<const double> delta_free() const noexcept { return {delta_free_.data(), static_cast<std::size_t>(rows_)}; }
+  std::span<const double> compliance() const noexcept {
+    return {row_compliance_.data(), static_cast<std::size_t>(rows_)};
+  }
+
+  int dense_bodies() const noexcept { return dense_count_; }
+  int dense_rows(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].rows; }
+  /// The problem's row of each of a dense body's rows, ascending.
+  std::span<const std::int32_t> dense_row_map(int body) const noexcept;
+  /// W_k over the body's rows; zero when sized by prepare_dense().
+  Eigen::Map<Eigen::MatrixXd, Eigen::Aligned32, Eigen::OuterStride<>> dense_compliance(int body) noexcept;
+  Eigen::Map<const Eigen::MatrixXd, Eigen::Aligned32, Eigen::OuterStride<>> dense_compliance(int body) const noexcept;
+  /// Sizes every dense body's W to the rows it has now, and zeroes it. After the last add_constraint().
+  void prepare_dense();
+
+  int light_bodies() const noexcept { return light_count_; }
+  /// Row `place` (a side's first + i) of the light bodies: J and Y = h A⁻¹ Jᵀ.
+  Vec6& light_J(int place) noexcept { return light_J_[static_cast<std::size_t>(place)]; }
+  Vec6& light_Y(int place) noexcept { return light_Y_[static_cast<std::size_t>(place)]; }
+  const Vec6& light_J(int place) const noexcept { return light_J_[static_cast<std::size_t>(place)]; }
+  const Vec6& light_Y(int place) const noexcept { return light_Y_[static_cast<std::size_t>(place)]; }
+
+  /// W as one full matrix, without the rows' own compliance: for tests and the direct solver.
+  void assemble_dense(Eigen::Ref<Eigen::MatrixXd> W) const noexcept;
+
+  /// delta = δ_free + W λ (own compliance C not included).
+  void compute_delta(std::span<const double> lambda, std::span<double> delta) const noexcept;
+
+ private:
+  struct DenseBody {
+    int rows = 0;
+    int stride = 0;  ///< of W's columns
+    std::vector<std::int32_t> row_map;
+    std::vector<double> W;
+  };
+  int rows_ = 0, dense_count_ = 0, light_count_ = 0, light_rows_ = 0;
+  std::vector<Constraint> constraints_;
+  std::vector<double> delta_free_, row_compliance_;
+  std::vector<DenseBody> dense_;
+  std::vector<Vec6> light_J_, light_Y_;
+};
+
+}  // namespace palpate

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "palpate/constraints/problem.h"
+
+namespace palpate {
+
+struct SolverSettings {
+  double tolerance = 1e-9;    ///< converged when no row is off by more than this [m]
+  int max_iterations = 1000;  ///< sweeps (or the solver's own unit of work)
+  double max_seconds = 0.0;   ///< stops when this much time has passed; 0: no limit. Breaks repeatability
+  bool pyramid = false;       ///< friction by the square inside … |λ_t1|, |λ_t2| ≤ μ λ_n instead of the cone
+};
+
+/// How good a λ is. A row's residual is how far its λ is from the nearest one that its δ asks for (the natural map,
+/// λ − P(λ − δ'/w), w the row's own compliance W_ii + C): in newtons as it is, in metres times w.
+struct Residual {
+  double metres = 0.0;
+  double newtons = 0.0;
+};
+
+struct SolveReport {
+  Residual residual;
+  int iterations = 0;
+  bool converged = false;  ///< residual.metres ≤ tolerance
+};
+
+/// Solves a ConstraintProblem: the seam at which solvers look alike. λ comes in as the first guess (zeros, or the last
+/// step's for a warm start) and leaves as the answer. Real-time once reserve() had room: bounded by max_iterations, no
+/// allocation, no exception. Thread: one at a time.
+class ConstraintSolver {
+ public:
+  virtual ~ConstraintSolver() = default;
+  virtual std::string_view name() const noexcept = 0;
+  /// Room for problems of at most so many rows, dense bodies' rows together, and light bodies.
+  virtual void reserve(int rows, int dense_rows, int light_bodies) = 0;
+  /// False converged and λ unchanged if the problem is larger than reserved.
+  virtual SolveReport solve(const ConstraintProblem& problem, const SolverSettings& settings,
+                            std::span<double> lambda) noexcept = 0;
+};
+
+/// Projected Gauss–Seidel over whole constraints: each is solved exactly for its own rows (3×3 with the exact cone).
+std::unique_ptr<ConstraintSolver> make_gauss_seidel();
+/// Nonsmooth nonlinear conjugate gradient over the sweeps of Gauss–Seidel, or better.
+std::unique_ptr<ConstraintSolver> make_conjugate_gradient_solver();
+/// Small problems, full matrix, to rounding: the oracle.
+std::unique_ptr<ConstraintSolver> make_direct_solver();
+
+/// The residual of any λ, by definition: not the solver's own bookkeeping.
+Residual compute_residual(const ConstraintProblem& problem, std::span<const double> lambda, bool pyramid,
+                          std::span<double> scratch) noexcept;
+
+}  // namespace palpate

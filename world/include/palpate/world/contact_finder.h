@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "palpate/bodies/body.h"
+#include "palpate/geometry/triangle_mesh.h"
+#include "palpate/world/contact.h"
+
+namespace palpate {
+
+/// How a body touches others.
+struct ContactShape {
+  enum class Kind : std::uint8_t {
+    kNone,     ///< touches nothing
+    kPoint,    ///< a particle, with `radius`
+    kChain,    ///< a chain of beams: capsules of the chain's radius along its centre line
+    kSurface,  ///< the body's surface(): deformable, rigid or static; closed or open, `two_sided` if it has no inside
+    kSphere,   ///< of `radius` at the centre of a rigid body
+    kBox,      ///< of edges `size`, centred, of a rigid body
+    kHull,     ///< the convex hull of a rigid body's surface()
+    kPlane,    ///< a static half-space: all x with normal·x < offset is solid. Its body may be null
+  };
+  Kind kind = Kind::kNone;
+  double radius = 0.0;  ///< [m]
+  Vec3 size = Vec3::Zero();
+  /// Where the box or sphere sits in a rigid body: in the frame at its centre of mass.
+  Pose pose;
+  Vec3 normal = Vec3::UnitY();
+  double offset = 0.0;     ///< [m]
+  bool two_sided = false;  ///< surface: a sheet, contact on both sides
+  bool self = false;       ///< surface: touches itself
+  double friction = 0.0;   ///< μ; a pair has the geometric mean of its two. NaN: the other's
+};
+
+struct ContactFinderSettings {
+  double alarm_distance = 0.005;  ///< features nearer than this give a contact [m]; motion in the step adds to it
+  int max_contacts = 4096;        ///< when there are more, the nearest are kept and the report says so
+};
+
+struct FindReport {
+  int contacts = 0;       ///< written
+  bool overflow = false;  ///< there were more
+  double deepest = 0.0;   ///< penetration now [m], ≥ 0
+};
+
+/// Finds where bodies touch or may touch within the step.
+///
+/// Set-up: add() each body in the world's order, ignore() pairs, prepare(). Then find() once a step, in the slow
+/// thread: deterministic, in a fixed order, and without allocation once it has been as large before.
+class ContactFinder {
+ public:
+  explicit ContactFinder(const ContactFinderSettings& settings);
+  ~ContactFinder();
+  ContactFinder(ContactFinder&&) noexcept;
+  ContactFinder& operator=(ContactFinder&&) noexcept;
+
+  /// `body` outlives the finder; null for a plane. Throws InputError if the shape does not fit the body.
+  int add(const Body* body, const ContactShape& shape);
+  /// These two never touch.
+  void ignore(int a, int b);
+
+  /// Contacts of the bodies as they are now, given that each is about to advance(h, dv[body]) freely. Replaces `out`.
+  FindReport find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+}  // namespace palpate
