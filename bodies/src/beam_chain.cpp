@@ -9,12 +9,6 @@
 namespace palpate {
 namespace {
 
-Mat3 skew(const Vec3& a) noexcept {
-  Mat3 m;
-  m << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
-  return m;
-}
-
 /// Left Jacobian of SO(3): exp(r + dr) = exp(J_l(r) dr) exp(r) to first order.
 Mat3 left_jacobian(const Vec3& r) noexcept {
   const double t2 = r.squaredNorm(), t = std::sqrt(t2);
@@ -133,6 +127,13 @@ void BeamChain::assemble() noexcept {
     forces_[2 * n + 1] += external_[2 * n + 1] - mass_damping_ * (world_inertia_[n] * velocities_[2 * n + 1]);
   }
   for (std::size_t b = 0; b < forces_.size(); ++b) forces_[b] -= stiffness_damping_ * stiffness_velocity_[b];
+  if (!gripped_) return;
+  // After the chain's own damping, which does not act on the grip.
+  const Wrench grip = compute_grip();
+  forces_[0] += grip.force;
+  forces_[1] += grip.torque;
+  stiffness_velocity_[0] += grip_.stiffness * velocities_[0];
+  stiffness_velocity_[1] += grip_.rotational_stiffness * velocities_[1];
 }
 
 void BeamChain::assemble_system(System& system) noexcept {
@@ -145,6 +146,10 @@ void BeamChain::assemble_system(System& system) noexcept {
     D.bottomRightCorner<3, 3>() += inertial * world_inertia_[n];
   }
   for (std::size_t i = 0; i < beams_.size(); ++i) system.lower[i] = elastic * stiffness_lower_[i];
+  if (!gripped_) return;
+  auto held = system.diagonal[0].diagonal();
+  held.head<3>().array() += grip_.damping + system.h * grip_.stiffness;
+  held.tail<3>().array() += grip_.rotational_damping + system.h * grip_.rotational_stiffness;
 }
 
 bool BeamChain::factor(System& system) noexcept {

@@ -43,6 +43,16 @@ void BeamChain::release(int block) noexcept {
   prescribed_[static_cast<std::size_t>(block)] = 0;
 }
 
+bool BeamChain::set_grip(const Grip& grip) noexcept {
+  grip_ = grip;
+  gripped_ = true;
+  return true;
+}
+
+Wrench BeamChain::compute_grip() const noexcept {
+  return gripped_ ? compute_grip_wrench(grip_, poses_[0], {velocities_[0], velocities_[1]}) : Wrench{};
+}
+
 BodyEnergy BeamChain::compute_energy() const noexcept {
   BodyEnergy e;
   e.elastic = compute_elastic_energy();
@@ -109,6 +119,17 @@ int BeamChain::compute_point_row(const BodyPoint& point, const Vec3& direction,
     out[count++] = {2 * (point.element + k) + 1, arm.cross(force)};
   }
   return static_cast<int>(count);
+}
+
+Quat BeamChain::compute_frame(const BodyPoint& point) const noexcept {
+  return node_pose(point.element).rotation.slerp(point.weights[1], node_pose(point.element + 1).rotation);
+}
+
+int BeamChain::compute_turn_row(const BodyPoint& point, const Vec3& axis,
+                                std::span<BlockRows::Entry> out) const noexcept {
+  out[0] = {2 * point.element + 1, point.weights[0] * axis};
+  out[1] = {2 * point.element + 3, point.weights[1] * axis};
+  return 2;
 }
 
 }  // namespace palpate

@@ -32,12 +32,28 @@ bool Particle::linearise(std::span<const double> time_steps) noexcept {
 }
 
 double Particle::inverse_system(int which) const noexcept {
-  return 1.0 / (mass_ * (1.0 / time_steps_[static_cast<std::size_t>(which)] + damping_));
+  const double h = time_steps_[static_cast<std::size_t>(which)];
+  return 1.0 / (mass_ * (1.0 / h + damping_) + grip_.damping + h * grip_.stiffness);
+}
+
+Wrench Particle::compute_grip() const noexcept {
+  return {compute_grip_wrench(grip_, handle_pose(), {velocity_, Vec3::Zero()}).force, Vec3::Zero()};
 }
 
 void Particle::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
+  const double h = time_steps_[static_cast<std::size_t>(which)];
+  const Vec3 f = external_ + mass_ * (gravity_ - damping_ * velocity_) + compute_grip().force;
   dv[0] = prescribed_ ? Vec3(prescribed_velocity_ - velocity_)
-                      : Vec3(inverse_system(which) * (external_ + mass_ * (gravity_ - damping_ * velocity_)));
+                      : Vec3(inverse_system(which) * (f - h * grip_.stiffness * velocity_));
+}
+
+bool Particle::compute_response(int which, Eigen::Matrix<double, 6, 6>& response) const noexcept {
+  response.setZero();
+  if (!prescribed_) {
+    const double h = time_steps_[static_cast<std::size_t>(which)];
+    response.topLeftCorner<3, 3>().diagonal().setConstant(h * inverse_system(which));
+  }
+  return true;
 }
 
 bool Particle::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {

@@ -88,7 +88,8 @@ RigidBody::RigidBody(const RigidBodySettings& s)
   std::vector<std::int32_t> frames(mesh.vertices.size(), 0);
   skin_ = FrameSkin(std::move(mesh), std::move(frames));
   world_inertia_ = compute_world_inertia();
-  inverse_world_inertia_ = world_inertia_.inverse();
+  systems_.reserve(static_cast<std::size_t>(s.max_time_steps));
+  handle_ = {s.handle.position - s.mass.centre, s.handle.rotation.normalized()};
   update_skin();
 }
 
@@ -126,28 +127,98 @@ void RigidBody::release(int block) noexcept {
   prescribed_[static_cast<std::size_t>(block)] = 0;
 }
 
+bool RigidBody::set_grip(const Grip& grip) noexcept {
+  grip_ = grip;
+  gripped_ = true;
+  return true;
+}
+
+Pose RigidBody::handle_pose() const noexcept {
+  return {pose_.position + pose_.rotation * handle_.position, pose_.rotation * handle_.rotation};
+}
+
+Twist RigidBody::handle_velocity(const Pose& handle) const noexcept {
+  return {velocities_[0] + velocities_[1].cross(handle.position - pose_.position), velocities_[1]};
+}
+
+Wrench RigidBody::compute_grip() const noexcept {
+  const Pose handle = handle_pose();
+  return gripped_ ? compute_grip_wrench(grip_, handle, handle_velocity(handle)) : Wrench{};
+}
+
 bool RigidBody::linearise(std::span<const double> time_steps) noexcept {
   if (time_steps.size() > time_steps_.capacity()) return false;
   time_steps_.assign(time_steps.begin(), time_steps.end());
   const Mat3 R = pose_.rotation.toRotationMatrix();
   world_inertia_ = R * inertia_ * R.transpose();
-  inverse_world_inertia_ = R * inverse_inertia_ * R.transpose();
+  systems_.clear();
+  for (const double h : time_steps) assemble_system(h);
   return world_inertia_.allFinite() && velocities_[0].allFinite() && velocities_[1].allFinite();
 }
 
+void RigidBody::assemble_system(double h) noexcept {
+  System s;
+  s.A.setZero();
+  s.A.topLeftCorner<3, 3>().diagonal().setConstant(mass_ * (1.0 / h + damping_));
+  s.A.bottomRightCorner<3, 3>() = world_inertia_ * (1.0 / h + damping_);
+  if (gripped_) {
+    // v_handle = v + ω × r = v − [r]× ω.
+    const Vec3 r = pose_.rotation * handle_.position;
+    Eigen::Matrix<double, 3, 6> G;
+    G << Mat3::Identity(), -skew(r);
+    s.A += (grip_.damping + h * grip_.stiffness) * G.transpose() * G;
+    s.A.bottomRightCorner<3, 3>().diagonal().array() += grip_.rotational_damping + h * grip_.rotational_stiffness;
+  }
+  s.inverse.setZero();
+  if (!prescribed_[0] && !prescribed_[1]) {
+    if (gripped_) {
+      s.inverse = s.A.llt().solve(Mat6::Identity());
+    } else {
+      const Mat3 R = pose_.rotation.toRotationMatrix();
+      s.inverse.topLeftCorner<3, 3>().diagonal().setConstant(1.0 / s.A(0, 0));
+      s.inverse.bottomRightCorner<3, 3>() = R * inverse_inertia_ * R.transpose() / (1.0 / h + damping_);
+    }
+  } else {
+    for (const int b : {0, 1}) {
+      if (!prescribed_[static_cast<std::size_t>(b)])
+        s.inverse.block<3, 3>(3 * b, 3 * b) = s.A.block<3, 3>(3 * b, 3 * b).inverse();
+    }
+  }
+  systems_.push_back(s);
+}
+
 void RigidBody::solve(int which, std::span<Vec3> y) const noexcept {
-  const double scale = 1.0 / (1.0 / time_steps_[static_cast<std::size_t>(which)] + damping_);
-  y[0] *= scale / mass_;
-  y[1] = scale * (inverse_world_inertia_ * y[1]);
+  Eigen::Map<Vec6> all(y[0].data());  // two Vec3 side by side
+  all = (systems_[static_cast<std::size_t>(which)].inverse * all).eval();
 }
 
 void RigidBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
   dv[0] = external_[0] + mass_ * (gravity_ - damping_ * velocities_[0]);
   dv[1] = external_[1] - damping_ * (world_inertia_ * velocities_[1]);
+  if (gripped_) {
+    const double h = time_steps_[static_cast<std::size_t>(which)];
+    const Pose handle = handle_pose();
+    const Wrench grip = compute_grip();
+    const Vec3 force = grip.force - h * grip_.stiffness * handle_velocity(handle).linear;
+    dv[0] += force;
+    dv[1] += grip.torque - h * grip_.rotational_stiffness * velocities_[1] +
+             (handle.position - pose_.position).cross(force);
+  }
+  std::array<Vec3, 2> known{Vec3::Zero(), Vec3::Zero()};
+  for (std::size_t b = 0; b < 2; ++b) {
+    if (prescribed_[b]) known[b] = prescribed_velocities_[b] - velocities_[b];
+  }
+  // What the prescribed changes do to the others goes to the right-hand side.
+  Eigen::Map<Vec6>(dv[0].data()) -= systems_[static_cast<std::size_t>(which)].A * Eigen::Map<const Vec6>(known[0].data());
   solve(which, dv);
   for (std::size_t b = 0; b < 2; ++b) {
-    if (prescribed_[b]) dv[b] = prescribed_velocities_[b] - velocities_[b];
+    if (prescribed_[b]) dv[b] = known[b];
   }
+}
+
+bool RigidBody::compute_response(int which, Mat6& response) const noexcept {
+  response = time_steps_[static_cast<std::size_t>(which)] * systems_[static_cast<std::size_t>(which)].inverse;
+  return true;
 }
 
 bool RigidBody::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
@@ -230,6 +301,11 @@ int RigidBody::compute_point_row(const BodyPoint& point, const Vec3& direction,
   out[0] = {0, direction};
   out[1] = {1, compute_arm(point).cross(direction)};
   return 2;
+}
+
+int RigidBody::compute_turn_row(const BodyPoint&, const Vec3& axis, std::span<BlockRows::Entry> out) const noexcept {
+  out[0] = {1, axis};
+  return 1;
 }
 
 }  // namespace palpate

@@ -66,6 +66,9 @@ class BeamChain final : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
+  bool set_grip(const Grip& grip) noexcept override;
+  Wrench compute_grip() const noexcept override;
+  Pose handle_pose() const noexcept override { return poses_[0]; }
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
@@ -80,6 +83,9 @@ class BeamChain final : public Body {
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   int compute_point_row(const BodyPoint& point, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override;
+  Quat compute_frame(const BodyPoint& point) const noexcept override;
+  int compute_turn_row(const BodyPoint& point, const Vec3& axis,
+                       std::span<BlockRows::Entry> out) const noexcept override;
 
   int node_count() const noexcept { return static_cast<int>(poses_.size()); }
   const Pose& node_pose(int node) const noexcept { return poses_[static_cast<std::size_t>(node)]; }
@@ -136,6 +142,8 @@ class BeamChain final : public Body {
   Vec3 gravity_ = Vec3::Zero();
   std::vector<std::uint8_t> prescribed_;
   std::vector<Vec3> prescribed_velocities_;
+  Grip grip_;
+  bool gripped_ = false;
 
   std::vector<Mat6> stiffness_diagonal_, stiffness_lower_;  ///< K₊
   std::vector<Mat3> world_inertia_;                         ///< of the last linearise()

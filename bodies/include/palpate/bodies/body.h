@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "palpate/bodies/grip.h"
 #include "palpate/core/math.h"
 #include "palpate/linear/block_rows.h"
 
@@ -79,6 +80,12 @@ class Body {
   /// and constraints find it infinitely heavy. Takes effect at the next linearise(); not between it and advance().
   virtual void prescribe(int block, const Vec3& velocity) noexcept = 0;
   virtual void release(int block) noexcept = 0;
+  /// Holds the body's handle (a particle itself, a rigid body's handle frame, a chain's first node) from the next
+  /// linearise() on. False: this kind of body has no handle.
+  virtual bool set_grip(const Grip&) noexcept { return false; }
+  /// Force and torque of the grip on the handle in the current state; zero without one.
+  virtual Wrench compute_grip() const noexcept { return {}; }
+  virtual Pose handle_pose() const noexcept { return {}; }
 
   /// Assembles f and, for every h [s], A(h), and factors each. False if an A(h) is not positive definite (the state is
   /// not finite, or a stiffness was indefinite and not projected) or if there are more time steps than the body has
@@ -95,6 +102,9 @@ class Body {
   /// dv = A(h)⁻¹ Jᵀ λ.
   virtual void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                   std::span<Vec3> dv) noexcept = 0;
+
+  /// h A(h)⁻¹ as a whole, prescribed blocks zero: of a body of at most two blocks. False: there are more.
+  virtual bool compute_response(int, Eigen::Matrix<double, 6, 6>&) const noexcept { return false; }
 
   /// v += dv, x += h v.
   virtual void advance(double h, std::span<const Vec3> dv) noexcept = 0;
@@ -113,6 +123,10 @@ class Body {
   /// many entries it wrote, each block once, ascending; prescribed blocks included.
   virtual int compute_point_row(const BodyPoint& point, const Vec3& direction,
                                 std::span<BlockRows::Entry> out) const noexcept = 0;
+  /// Orientation of the material at a point; identity where the body has no frames (finite elements, particles).
+  virtual Quat compute_frame(const BodyPoint&) const noexcept { return Quat::Identity(); }
+  /// The row of J that gives the angular velocity of that frame about `axis`; no entries where there is none.
+  virtual int compute_turn_row(const BodyPoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept { return 0; }
 };
 
 }  // namespace palpate

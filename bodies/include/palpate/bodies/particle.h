@@ -6,7 +6,7 @@
 
 namespace palpate {
 
-/// A point mass: one block. A(h) = m (1/h + α). No surface: it touches as a point.
+/// A point mass: one block. A(h) = m (1/h + α) + b + h k, with b and k of its grip. No surface: it touches as a point.
 class Particle final : public Body {
  public:
   /// `mass` [kg] > 0, `damping` α [1/s] ≥ 0. Throws InputError.
@@ -25,11 +25,18 @@ class Particle final : public Body {
     prescribed_velocity_ = velocity;
   }
   void release(int) noexcept override { prescribed_ = 0; }
+  bool set_grip(const Grip& grip) noexcept override {
+    grip_ = grip;
+    return true;
+  }
+  Wrench compute_grip() const noexcept override;
+  Pose handle_pose() const noexcept override { return {position_, grip_.target.rotation}; }
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
+  bool compute_response(int which, Eigen::Matrix<double, 6, 6>& response) const noexcept override;
   void advance(double h, std::span<const Vec3> dv) noexcept override;
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
@@ -52,6 +59,7 @@ class Particle final : public Body {
   Vec3 position_;
   Vec3 velocity_ = Vec3::Zero(), external_ = Vec3::Zero(), gravity_ = Vec3::Zero(), prescribed_velocity_ = Vec3::Zero();
   std::uint8_t prescribed_ = 0;
+  Grip grip_;
   std::vector<double> time_steps_;
 };
 

@@ -26,12 +26,14 @@ struct RigidBodySettings {
   Twist velocity;          ///< of the centre of mass
   double damping = 0.0;    ///< α [1/s]: force −αMv, torque −αIω
   TriangleMesh surface;    ///< in the body's own frame; may be empty
+  Pose handle;             ///< where a grip holds it, in the body's own frame
   int max_time_steps = 2;  ///< in one linearise()
 };
 
 /// A rigid body: two blocks, velocity of the centre of mass and angular velocity, both in the world frame.
 ///
-/// A(h) = diag(m, I_W) (1/h + α). The gyroscopic term is not linearised but integrated: advance() takes the angular
+/// A(h) = diag(m, I_W) (1/h + α), plus Gᵀ (b + h k) G of its grip, G the 6×6 that takes its velocities to the handle's.
+/// The gyroscopic term is not linearised but integrated: advance() takes the angular
 /// momentum L = I_W ω after the step's impulses, turns the orientation under constant L (q̇ = ½ ω q, ω = I_W(q)⁻¹ L,
 /// Runge–Kutta of order 4, substeps of at most 0.2 rad) and sets ω from L at the end. So L is conserved to rounding at
 /// any step and spin, and the energy of a free spin to order 4.
@@ -49,11 +51,15 @@ class RigidBody final : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
+  bool set_grip(const Grip& grip) noexcept override;
+  Wrench compute_grip() const noexcept override;
+  Pose handle_pose() const noexcept override;
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
+  bool compute_response(int which, Eigen::Matrix<double, 6, 6>& response) const noexcept override;
   void advance(double h, std::span<const Vec3> dv) noexcept override;
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
@@ -63,6 +69,9 @@ class RigidBody final : public Body {
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   int compute_point_row(const BodyPoint& point, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override;
+  Quat compute_frame(const BodyPoint&) const noexcept override { return pose_.rotation; }
+  int compute_turn_row(const BodyPoint& point, const Vec3& axis,
+                       std::span<BlockRows::Entry> out) const noexcept override;
 
   /// Of the frame at the centre of mass, parallel to the body's own.
   const Pose& centre_pose() const noexcept { return pose_; }
@@ -70,6 +79,10 @@ class RigidBody final : public Body {
   Mat3 compute_world_inertia() const noexcept;
 
  private:
+  using Mat6 = Eigen::Matrix<double, 6, 6>;
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
+  void assemble_system(double h) noexcept;
+  Twist handle_velocity(const Pose& handle) const noexcept;
   void solve(int which, std::span<Vec3> y) const noexcept;
   void update_skin() noexcept;
   /// The pose after h [s] at these velocities; `spin` becomes what is left of it with the same angular momentum.
@@ -85,8 +98,15 @@ class RigidBody final : public Body {
   std::array<Vec3, 2> prescribed_velocities_{Vec3::Zero(), Vec3::Zero()};
   std::array<std::uint8_t, 2> prescribed_{};
   Vec3 gravity_ = Vec3::Zero();
+  Pose handle_;  ///< in the frame at the centre of mass
+  Grip grip_;
+  bool gripped_ = false;
   std::vector<double> time_steps_;
-  Mat3 world_inertia_, inverse_world_inertia_;  ///< of the last linearise()
+  Mat3 world_inertia_;  ///< of the last linearise()
+  struct System {
+    Mat6 A, inverse;  ///< the inverse of A without the prescribed blocks, whose rows and columns are zero
+  };
+  std::vector<System> systems_;  ///< of each time step
   FrameSkin skin_;
 };
 

@@ -37,6 +37,13 @@ Vec3 rotation_vector(const Quat& q) noexcept;
 /// The unit quaternion that turns by the rotation vector `r` [rad]; smooth through zero.
 Quat rotation_from_vector(const Vec3& r) noexcept;
 
+/// [r]×, with [r]× x = r × x.
+inline Mat3 skew(const Vec3& r) noexcept {
+  Mat3 m;
+  m << 0.0, -r.z(), r.y(), r.z(), 0.0, -r.x(), -r.y(), r.x(), 0.0;
+  return m;
+}
+
 /// Two unit vectors that complete unit `n` to a right-handed orthonormal frame (n, t1, t2).
 /// Continuous except at n = −z (Duff et al. 2017, "Building an orthonormal basis, revisited").
 void make_tangents(const Vec3& n, Vec3& t1, Vec3& t2) noexcept;
