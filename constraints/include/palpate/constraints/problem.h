@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace palpate {
 
 /// What a constraint asks of its rows. δ > 0 means apart, λ > 0 pushes apart; δ' = δ + C λ with the rows' own
-/// compliance C (zero: rigid).
+/// compliance C (zero: rigid). Tangential compliance makes friction creep: what slips or sticks is δ'_t.
 enum class ConstraintKind : std::uint8_t {
-  /// Three rows, normal and two tangents: 0 ≤ δ'_n ⊥ λ_n ≥ 0, |λ_t| ≤ μ λ_n, and λ_t = −μ λ_n δ_t/|δ_t| where it slips.
+  /// Three rows, normal and two tangents: 0 ≤ δ'_n ⊥ λ_n ≥ 0, |λ_t| ≤ μ λ_n, and λ_t = −μ λ_n δ'_t/|δ'_t| where it
+  /// slips.
   kContact,
   /// One to six rows: δ' = 0, λ free. Attachments and joints.
   kEquality,
@@ -36,7 +38,7 @@ struct Constraint {
   double friction = 0.0;  ///< μ, of contacts
   double lower = 0.0;     ///< [N], of bounded rows; may be −infinity
   double upper = 0.0;     ///< [N], of bounded rows; may be +infinity
-  ConstraintSide a, b;
+  ConstraintSide a{}, b{};
 };
 
 /// A mixed complementarity problem: constraints, and how their rows answer to forces.
@@ -51,7 +53,7 @@ struct Constraint {
 /// Filled anew for every solve, in this order: clear(), add_dense_body() / add_light_body() for all bodies, then
 /// constraints one by one; each gets its rows at the end of each body it acts on. Then dense_compliance() matrices are
 /// filled. Memory is kept between fills: no allocation once it has been as large before, or after reserve().
-/// Thread: one at a time.
+/// Thread: one at a time, reading included.
 class ConstraintProblem {
  public:
   using Vec6 = Eigen::Matrix<double, 6, 1>;
@@ -81,7 +83,13 @@ class ConstraintProblem {
   int dense_rows(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].rows; }
   /// The problem's row of each of a dense body's rows, ascending.
   std::span<const std::int32_t> dense_row_map(int body) const noexcept;
-  /// W_k over the body's rows; zero when sized by prepare_dense().
+  /// Where the body's rows begin among those of all dense bodies, each padded to its dense_stride().
+  int dense_offset(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].offset; }
+  int dense_stride(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].stride; }
+  /// dense_stride() of all dense bodies together; at most four times their rows.
+  int dense_size() const noexcept { return dense_size_; }
+  /// W_k over the body's rows; zero when sized by prepare_dense(). Rows between dense_rows() and dense_stride() are
+  /// zero and stay so.
   Eigen::Map<Eigen::MatrixXd, Eigen::Aligned32, Eigen::OuterStride<>> dense_compliance(int body) noexcept;
   Eigen::Map<const Eigen::MatrixXd, Eigen::Aligned32, Eigen::OuterStride<>> dense_compliance(int body) const noexcept;
   /// Sizes every dense body's W to the rows it has now, and zeroes it. After the last add_constraint().
@@ -101,17 +109,33 @@ class ConstraintProblem {
   void compute_delta(std::span<const double> lambda, std::span<double> delta) const noexcept;
 
  private:
+  /// Memory at a multiple of 32 bytes whatever Eigen was built for, which dense_compliance() promises.
+  template <typename T>
+  struct Aligned32Allocator {
+    using value_type = T;
+    Aligned32Allocator() noexcept = default;
+    template <typename U>
+    Aligned32Allocator(const Aligned32Allocator<U>&) noexcept {}
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{32})); }
+    void deallocate(T* p, std::size_t) noexcept { ::operator delete (p, std::align_val_t{32}); }
+    bool operator==(const Aligned32Allocator&) const noexcept { return true; }
+  };
   struct DenseBody {
     int rows = 0;
-    int stride = 0;  ///< of W's columns
+    int stride = 0;  ///< of W's columns, a multiple of 4
+    int offset = 0;
     std::vector<std::int32_t> row_map;
-    std::vector<double> W;
+    std::vector<double, Aligned32Allocator<double>> W;
   };
-  int rows_ = 0, dense_count_ = 0, light_count_ = 0, light_rows_ = 0;
+
+  void place(ConstraintSide& side, int first_row, int rows);
+
+  int rows_ = 0, dense_count_ = 0, light_count_ = 0, light_rows_ = 0, dense_size_ = 0;
   std::vector<Constraint> constraints_;
   std::vector<double> delta_free_, row_compliance_;
   std::vector<DenseBody> dense_;
   std::vector<Vec6> light_J_, light_Y_;
+  mutable std::vector<Vec6> light_u_;  ///< scratch of compute_delta(), one a light body
 };
 
 }  // namespace palpate

@@ -16,8 +16,14 @@ struct SolverSettings {
   bool pyramid = false;       ///< friction by the square inside … |λ_t1|, |λ_t2| ≤ μ λ_n instead of the cone
 };
 
-/// How good a λ is. A row's residual is how far its λ is from the nearest one that its δ asks for (the natural map,
-/// λ − P(λ − δ'/w), w the row's own compliance W_ii + C): in newtons as it is, in metres times w.
+/// How good a λ is: the worst row's. A row's residual is how far its λ is from the nearest one that its δ asks for (the
+/// natural map, λ − P(λ − δ'/w), w the row's own compliance W_ii + C): in newtons as it is, in metres times w.
+///
+/// P clamps a normal to λ_n ≥ 0, a bounded row to its bounds, and the tangents of a contact, as one vector with one w
+/// (their mean), to the disk of radius μ λ_n of the present λ_n; of the pyramid, each tangent by itself. It vanishes
+/// where and only where Coulomb's law holds, as the natural map of De Saxcé's form (δ_n + μ|δ_t|, δ_t) on the cone
+/// does, but that one mixes the distance slipped into the normal row, where a metre no longer means a metre of gap. A
+/// row that no force moves (w = 0) counts in metres if it is violated, and not in newtons. Infinite if not finite.
 struct Residual {
   double metres = 0.0;
   double newtons = 0.0;
@@ -50,7 +56,7 @@ std::unique_ptr<ConstraintSolver> make_conjugate_gradient_solver();
 /// Small problems, full matrix, to rounding: the oracle.
 std::unique_ptr<ConstraintSolver> make_direct_solver();
 
-/// The residual of any λ, by definition: not the solver's own bookkeeping.
+/// The residual of any λ, by definition: not the solver's own bookkeeping. `scratch` has room for the problem's rows.
 Residual compute_residual(const ConstraintProblem& problem, std::span<const double> lambda, bool pyramid,
                           std::span<double> scratch) noexcept;
 

@@ -1,0 +1,238 @@
+#include "sweeper.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace palpate {
+namespace {
+
+using SideKind = ConstraintSide::Kind;
+using Eigen::Map;
+
+constexpr std::size_t kLightStride = 8;  // six numbers of a light body's u, and two for the vector unit
+
+std::size_t round_up(std::size_t n) noexcept {
+  return (n + 3) / 4 * 4;
+}
+
+std::size_t size_of(int n) noexcept {
+  return static_cast<std::size_t>(n);
+}
+
+}  // namespace
+
+void Sweeper::reserve(int rows, int dense_rows, int light_bodies) {
+  most_rows_ = std::max(most_rows_, size_of(rows));
+  most_dense_size_ = std::max(most_dense_size_, 4 * size_of(dense_rows));
+  most_light_bodies_ = std::max(most_light_bodies_, size_of(light_bodies));
+  state_.resize(round_up(most_rows_) + most_dense_size_ + kLightStride * most_light_bodies_);
+  visits_.reserve(most_rows_);
+  contacts_.reserve(most_rows_ / 3 + 1);
+  light_contacts_.reserve(2 * (most_rows_ / 3 + 1));
+  generals_.reserve(most_rows_);
+}
+
+bool Sweeper::fits(const ConstraintProblem& problem) const noexcept {
+  return size_of(problem.rows()) <= most_rows_ && size_of(problem.dense_size()) <= most_dense_size_ &&
+         size_of(problem.light_bodies()) <= most_light_bodies_;
+}
+
+void Sweeper::start(const ConstraintProblem& problem, bool pyramid, std::span<const double> lambda) noexcept {
+  problem_ = &problem;
+  pyramid_ = pyramid;
+  immovable_ = 0.0;
+  rows_ = size_of(problem.rows());
+  dense_begin_ = round_up(rows_);
+  light_begin_ = dense_begin_ + size_of(problem.dense_size());
+  state_size_ = light_begin_ + kLightStride * size_of(problem.light_bodies());
+  visits_.clear();
+  contacts_.clear();
+  light_contacts_.clear();
+  generals_.clear();
+  std::copy_n(lambda.begin(), rows_, state_.begin());
+  std::fill(state_.begin() + static_cast<std::ptrdiff_t>(rows_), state_.end(), 0.0);
+  std::int32_t at = 0;
+  for (const Constraint& c : problem.constraints()) {
+    if (c.kind == ConstraintKind::kContact) {
+      add_contact(c, at++);
+    } else {
+      add_general(c, at++);
+    }
+  }
+  refresh();
+}
+
+Sweeper::Side Sweeper::make_side(const ConstraintSide& side) noexcept {
+  Side s;
+  s.kind = side.kind;
+  s.first = side.first;
+  if (side.kind == SideKind::kDense) {
+    s.stride = problem_->dense_stride(side.body);
+    s.answer = state_.data() + dense_begin_ + size_of(problem_->dense_offset(side.body));
+    s.W = problem_->dense_compliance(side.body).data() + size_of(s.stride) * size_of(side.first);
+  } else if (side.kind == SideKind::kLight) {
+    s.answer = state_.data() + light_begin_ + kLightStride * size_of(side.body);
+  }
+  return s;
+}
+
+const Sweeper::LightContact* Sweeper::add_light(const Side& side) noexcept {
+  if (side.kind != SideKind::kLight) return nullptr;
+  LightContact& l = light_contacts_.emplace_back();
+  for (int k = 0; k < 6; ++k) {
+    l.J[k] = Lane4(problem_->light_J(side.first)[k], problem_->light_J(side.first + 1)[k],
+                   problem_->light_J(side.first + 2)[k], 0.0);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const ConstraintProblem::Vec6& Y = problem_->light_Y(side.first + i);
+    l.Y[i][0] = Y.head<4>();
+    l.Y[i][1] = Lane4(Y[4], Y[5], 0.0, 0.0);
+  }
+  return &l;
+}
+
+void Sweeper::add_contact(const Constraint& c, std::int32_t at) noexcept {
+  const std::size_t row = size_of(c.first_row);
+  Mat3 W = compute_own_block(*problem_, c).topLeftCorner<3, 3>();
+  const Vec3 compliance = Map<const Vec3>(&problem_->compliance()[row]);
+  W.diagonal() += compliance;
+  Contact& contact = contacts_.emplace_back();
+  contact.block.set(W, c.friction);
+  contact.delta_free = Map<const Vec3>(&problem_->delta_free()[row]);
+  if (!contact.block.movable()) {
+    immovable_ = std::max(immovable_, -contact.delta_free[0]);
+    std::fill_n(&state_[row], 3, 0.0);
+    contacts_.pop_back();
+    return;
+  }
+  contact.W_rigid = contact.block.W();
+  contact.W_rigid.diagonal() -= compliance;
+  contact.a = make_side(c.a);
+  contact.b = make_side(c.b);
+  contact.light_a = add_light(contact.a);
+  contact.light_b = add_light(contact.b);
+  visits_.push_back({c.kind, at, c.first_row, static_cast<std::int32_t>(contacts_.size()) - 1});
+}
+
+void Sweeper::add_general(const Constraint& c, std::int32_t at) noexcept {
+  OwnBlock W = compute_own_block(*problem_, c);
+  for (int i = 0; i < c.rows; ++i) W(i, i) += problem_->compliance()[size_of(c.first_row + i)];
+  General& g = generals_.emplace_back();
+  g.inverse = compute_own_inverse(W, c.rows);
+  g.a = make_side(c.a);
+  g.b = make_side(c.b);
+  visits_.push_back({c.kind, at, c.first_row, static_cast<std::int32_t>(generals_.size()) - 1});
+}
+
+double Sweeper::answer(const Side& side, int row) const noexcept {
+  if (side.kind == SideKind::kDense) return side.answer[side.first + row];
+  if (side.kind == SideKind::kLight) {
+    return problem_->light_J(side.first + row).dot(Map<const ConstraintProblem::Vec6>(side.answer));
+  }
+  return 0.0;
+}
+
+void Sweeper::push(const Side& side, int row, double change) const noexcept {
+  if (side.kind == SideKind::kDense) {
+    const double* column = side.W + side.stride * row;
+    for (int i = 0; i < side.stride; ++i) side.answer[i] += column[i] * change;
+  } else if (side.kind == SideKind::kLight) {
+    Map<ConstraintProblem::Vec6>(side.answer) += problem_->light_Y(side.first + row) * change;
+  }
+}
+
+void Sweeper::push_all(const Constraint& c) noexcept {
+  for (const ConstraintSide* s : {&c.a, &c.b}) {
+    if (s->kind == SideKind::kNone) continue;
+    const Side side = make_side(*s);
+    for (int i = 0; i < c.rows; ++i) {
+      const double l = state_[size_of(c.first_row + i)];
+      if (l != 0.0) push(side, i, l);
+    }
+  }
+}
+
+void Sweeper::refresh() noexcept {
+  std::fill(state_.begin() + static_cast<std::ptrdiff_t>(dense_begin_),
+            state_.begin() + static_cast<std::ptrdiff_t>(state_size_), 0.0);
+  for (const Constraint& c : problem_->constraints()) push_all(c);
+}
+
+double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
+  Lane4 delta(c.delta_free[0], c.delta_free[1], c.delta_free[2], 0.0);
+  const auto gather = [&delta](const Side& side, const LightContact* light) {
+    if (light != nullptr) {
+      Lane4 sum = light->J[0] * side.answer[0];
+      for (int k = 1; k < 6; ++k) sum += light->J[k] * side.answer[k];
+      delta += sum;
+    } else if (side.kind == SideKind::kDense) {
+      const double* d = side.answer + side.first;
+      delta += Lane4(d[0], d[1], d[2], 0.0);
+    }
+  };
+  gather(c.a, c.light_a);
+  gather(c.b, c.light_b);
+  const Vec3 old(lambda[0], lambda[1], lambda[2]);
+  if (delta[0] >= 0.0 && old[0] == 0.0) return 0.0;  // open, and was: λ_n = 0 leaves no λ_t
+  const Vec3 b = delta.head<3>().matrix() - c.W_rigid * old;
+  const Vec3 next = pyramid_ ? c.block.sweep_pyramid(b, old) : c.block.solve_cone(b);
+  const Vec3 change = next - old;
+  const auto scatter = [&change](const Side& side, const LightContact* light) {
+    if (light != nullptr) {
+      Map<Lane4> low(side.answer), high(side.answer + 4);
+      low += light->Y[0][0] * change[0] + light->Y[1][0] * change[1] + light->Y[2][0] * change[2];
+      high += light->Y[0][1] * change[0] + light->Y[1][1] * change[1] + light->Y[2][1] * change[2];
+    } else if (side.kind == SideKind::kDense) {
+      const double *W0 = side.W, *W1 = W0 + side.stride, *W2 = W1 + side.stride;
+      for (int i = 0; i < side.stride; ++i) {
+        side.answer[i] += W0[i] * change[0] + W1[i] * change[1] + W2[i] * change[2];
+      }
+    }
+  };
+  scatter(c.a, c.light_a);
+  scatter(c.b, c.light_b);
+  lambda[0] = next[0];
+  lambda[1] = next[1];
+  lambda[2] = next[2];
+  return (change.array() * c.block.W().diagonal().array()).abs().maxCoeff();
+}
+
+double Sweeper::visit_general(const Constraint& c, const General& g, double* lambda) noexcept {
+  double delta[kMaxConstraintRows] = {};
+  const std::size_t row = size_of(c.first_row);
+  for (int i = 0; i < c.rows; ++i) {
+    delta[i] = problem_->delta_free()[row + size_of(i)] + answer(g.a, i) + answer(g.b, i) +
+               problem_->compliance()[row + size_of(i)] * lambda[i];
+  }
+  double largest = 0.0;
+  for (int i = 0; i < c.rows; ++i) {
+    double change = 0.0;
+    for (int j = 0; j < c.rows; ++j) change -= g.inverse(i, j) * delta[j];
+    if (c.kind == ConstraintKind::kBounded) {
+      change = std::max(c.lower, std::min(c.upper, lambda[i] + change)) - lambda[i];
+    }
+    if (change == 0.0) continue;
+    lambda[i] += change;
+    push(g.a, i, change);
+    push(g.b, i, change);
+    largest = std::max(largest, g.inverse(i, i) > 0.0 ? std::abs(change) / g.inverse(i, i) : 0.0);
+  }
+  return largest;
+}
+
+double Sweeper::sweep() noexcept {
+  double largest = 0.0, sum = 0.0;
+  for (const Visit& v : visits_) {
+    double* lambda = state_.data() + v.first_row;
+    const double change =
+        v.kind == ConstraintKind::kContact
+            ? visit_contact(contacts_[size_of(v.index)], lambda)
+            : visit_general(problem_->constraints()[size_of(v.constraint)], generals_[size_of(v.index)], lambda);
+    largest = std::max(largest, change);
+    sum += change;
+  }
+  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace palpate

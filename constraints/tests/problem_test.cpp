@@ -1,0 +1,161 @@
+#include "palpate/constraints/problem.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "palpate/constraints/solver.h"
+#include "palpate/testing/realtime_guard.h"
+
+namespace palpate {
+namespace {
+
+using Kind = ConstraintSide::Kind;
+using Vec6 = ConstraintProblem::Vec6;
+
+Vec6 random_vec6(std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  Vec6 v;
+  for (double& x : v) x = normal(random);
+  return v;
+}
+
+/// Dense bodies 0, 1, light bodies 0, 1; every pairing of sides, a dense and a light body that touch themselves, and
+/// each kind of constraint.
+void fill_mixed(ConstraintProblem& p, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  p.clear();
+  for (int i = 0; i < 2; ++i) p.add_dense_body(), p.add_light_body();
+  const ConstraintSide world{}, d0{Kind::kDense, 0}, d1{Kind::kDense, 1}, l0{Kind::kLight, 0}, l1{Kind::kLight, 1};
+  const std::pair<ConstraintSide, ConstraintSide> pairs[] = {{d0, world}, {d0, d1}, {d1, l0}, {l0, l1},
+                                                             {world, l1}, {d1, d1}, {l0, l0}, {l1, d0}};
+  for (const auto& [a, b] : pairs) {
+    p.add_constraint({.kind = ConstraintKind::kContact, .friction = 0.3, .a = a, .b = b});
+    p.add_constraint({.kind = ConstraintKind::kEquality, .rows = 2, .a = b, .b = a});
+    p.add_constraint({.kind = ConstraintKind::kBounded, .lower = -1.0, .upper = 2.0, .a = a, .b = b});
+  }
+  p.prepare_dense();
+  for (int k = 0; k < 2; ++k) {
+    const Eigen::MatrixXd J = Eigen::MatrixXd::NullaryExpr(p.dense_rows(k), 9, [&] { return normal(random); });
+    p.dense_compliance(k) = J * J.transpose();
+  }
+  const Vec6 inverse[2] = {random_vec6(random).cwiseAbs(), random_vec6(random).cwiseAbs()};
+  for (const Constraint& c : p.constraints()) {
+    for (int i = 0; i < c.rows; ++i) {
+      p.delta_free(c.first_row + i) = normal(random);
+      for (const ConstraintSide& side : {c.a, c.b}) {
+        if (side.kind != Kind::kLight) continue;
+        p.light_J(side.first + i) = random_vec6(random);
+        p.light_Y(side.first + i) = inverse[side.body].cwiseProduct(p.light_J(side.first + i));
+      }
+    }
+  }
+}
+
+/// W = J A⁻¹ Jᵀ put together from each body's full Jacobian over the problem's rows.
+Eigen::MatrixXd handmade(const ConstraintProblem& p) {
+  Eigen::MatrixXd W = Eigen::MatrixXd::Zero(p.rows(), p.rows());
+  for (int k = 0; k < p.dense_bodies(); ++k) {
+    Eigen::MatrixXd S =
+        Eigen::MatrixXd::Zero(p.rows(), p.dense_rows(k));  // which row of the problem is which of the body
+    for (int i = 0; i < p.dense_rows(k); ++i) S(p.dense_row_map(k)[static_cast<std::size_t>(i)], i) = 1.0;
+    W += S * Eigen::MatrixXd(p.dense_compliance(k)) * S.transpose();
+  }
+  for (int k = 0; k < p.light_bodies(); ++k) {
+    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(p.rows(), 6), Y = Eigen::MatrixXd::Zero(6, p.rows());
+    for (const Constraint& c : p.constraints()) {
+      for (const ConstraintSide& side : {c.a, c.b}) {
+        for (int i = 0; side.kind == Kind::kLight && side.body == k && i < c.rows; ++i) {
+          J.row(c.first_row + i) += p.light_J(side.first + i).transpose();
+          Y.col(c.first_row + i) += p.light_Y(side.first + i);
+        }
+      }
+    }
+    W += J * Y;
+  }
+  return W;
+}
+
+TEST(ConstraintProblem, RowsAreNumberedInOrderAndEachBodyHasItsOwn) {
+  std::mt19937 random(1);
+  ConstraintProblem p;
+  fill_mixed(p, random);
+  int row = 0;
+  for (const Constraint& c : p.constraints()) {
+    EXPECT_EQ(c.first_row, row);
+    row += c.rows;
+    for (const ConstraintSide& side : {c.a, c.b}) {
+      for (int i = 0; side.kind == Kind::kDense && i < c.rows; ++i) {
+        EXPECT_EQ(p.dense_row_map(side.body)[static_cast<std::size_t>(side.first + i)], c.first_row + i);
+      }
+    }
+  }
+  EXPECT_EQ(p.rows(), row);
+}
+
+TEST(ConstraintProblem, AssembledMatrixIsTheSumOfTheBodies) {
+  std::mt19937 random(2);
+  ConstraintProblem p;
+  fill_mixed(p, random);
+  Eigen::MatrixXd W(p.rows(), p.rows());
+  p.assemble_dense(W);
+  const Eigen::MatrixXd expected = handmade(p);
+  EXPECT_LT((W - expected).norm(), 1e-14 * expected.norm());  // sums of at most 24 terms
+}
+
+TEST(ConstraintProblem, DeltaIsFreePlusComplianceTimesForce) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  ConstraintProblem p;
+  fill_mixed(p, random);
+  Eigen::VectorXd lambda(p.rows()), delta(p.rows());
+  for (double& l : lambda) l = normal(random);
+  p.compute_delta({lambda.data(), static_cast<std::size_t>(p.rows())},
+                  {delta.data(), static_cast<std::size_t>(p.rows())});
+  const Eigen::VectorXd expected =
+      Eigen::Map<const Eigen::VectorXd>(p.delta_free().data(), p.rows()) + handmade(p) * lambda;
+  EXPECT_LT((delta - expected).norm(), 1e-14 * handmade(p).norm() * lambda.norm());
+}
+
+TEST(ConstraintProblem, FillingAgainAsLargeAllocatesNothing) {
+  if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "the sanitizer owns malloc: nothing is counted";
+  ConstraintProblem p;
+  const auto fill = [&p](int contacts) {
+    p.clear();
+    p.add_dense_body();
+    p.add_light_body();
+    for (int i = 0; i < contacts; ++i) p.add_constraint({.a = {Kind::kDense, 0}, .b = {Kind::kLight, 0}});
+    p.prepare_dense();
+  };
+  fill(40);
+  {
+    const testing::RealtimeGuard guard;
+    for (const int contacts : {40, 0, 10, 40}) fill(contacts);
+    EXPECT_EQ(guard.violations().total(), 0);
+  }
+  ConstraintProblem fresh;
+  fresh.reserve(120, 1, 120, 1);
+  std::swap(p, fresh);
+  const testing::RealtimeGuard guard;
+  fill(40);
+  EXPECT_EQ(guard.violations().total(), 0);
+}
+
+TEST(ConstraintProblem, ASmallerFillShowsNothingOfALargerOne) {
+  std::mt19937 random(4);
+  ConstraintProblem p;
+  fill_mixed(p, random);
+  p.clear();
+  p.add_dense_body();
+  p.add_light_body();
+  p.add_constraint({.a = {Kind::kDense, 0}, .b = {Kind::kLight, 0}});
+  p.prepare_dense();
+  EXPECT_EQ(p.rows(), 3);
+  EXPECT_EQ(p.dense_rows(0), 3);
+  EXPECT_TRUE(Eigen::MatrixXd(p.dense_compliance(0)).isZero(0.0));
+  EXPECT_TRUE(p.light_J(p.constraints()[0].b.first).isZero(0.0));
+  for (const double d : p.delta_free()) EXPECT_EQ(d, 0.0);
+}
+
+}  // namespace
+}  // namespace palpate
