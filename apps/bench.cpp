@@ -70,8 +70,9 @@ int bench_command(const BenchCommand& options) {
   for (const std::string& name : scenes) {
     Scene scene = find_scene(name);
     scene.run.seconds = options.seconds;
-    const World world = make_world(scene);
+    World world = make_world(scene);
     for (const MethodInfo& method : registered_methods()) {
+      if (!method.refuse(world, scene.tool).empty()) continue;
       SceneRunOptions once;
       once.method = method.name;
       once.lockstep = false;

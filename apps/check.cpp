@@ -18,26 +18,59 @@ struct CheckCommand {
 
 using Json = nlohmann::ordered_json;
 
+std::string describe_tool(const ToolSettings& tool) {
+  switch (tool.kind) {
+    case ToolSettings::Kind::kPoint:
+      return fmt::format("point of {}", format_quantity(1e3 * tool.mass, "g"));
+    case ToolSettings::Kind::kRigid:
+      return fmt::format("rigid body of {}", format_quantity(1e3 * tool.mass, "g"));
+    case ToolSettings::Kind::kChain:
+      return fmt::format("chain of {} beams, {} long", tool.beams, format_quantity(tool.length, "m"));
+  }
+  return {};
+}
+
+const char* kind_of(const WorldBody& body) {
+  if (!body.body) return "plane";
+  if (body.body->block_count() == 0) return "static";
+  if (body.shape.kind == ContactShape::Kind::kChain) return "chain";
+  return body.body->block_count() <= 2 ? "rigid" : "soft";
+}
+
+/// Bodies that are not static surfaces, the tool excepted. Static surfaces follow them in a world's list.
+std::span<const WorldBody> other_bodies(const World& world) {
+  const std::size_t count =
+      world.is_static() ? world.bodies().size() : world.bodies().size() - world.static_surfaces().size();
+  return world.bodies().first(count);
+}
+
 void print_text(const Scene& scene, const World& world, const Device& device,
                 const std::vector<std::string>& warnings) {
   fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
   fmt::print("method  {} ({})\n", scene.method, find_method(scene.method).description);
   fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
              1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
-  fmt::print("tool    point of {}, coupling {} N/m, {} N·s/m\n", format_quantity(1e3 * scene.tool.mass, "g"),
-             scene.tool.coupling.stiffness, scene.tool.coupling.damping);
+  fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", describe_tool(scene.tool), scene.tool.coupling.stiffness,
+             scene.tool.coupling.damping);
   fmt::print("hand    {} ({})\n", scene.hand, device.info().name);
-  for (const StaticSurface& body : world.bodies()) {
+  for (const StaticSurface& body : world.static_surfaces()) {
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
                check_mesh(body.surface.mesh()).describe());
   }
+  for (const WorldBody& body : other_bodies(world)) {
+    if (body.name == "tool") continue;
+    fmt::print("body    {}: {}, friction {}; {} unknowns, surface of {} triangles\n", body.name, kind_of(body),
+               body.shape.friction, body.body ? 3 * body.body->block_count() : 0,
+               body.body ? body.body->surface().triangles.size() : 0);
+  }
+  for (const Joint& joint : world.joints()) fmt::print("joint   {}\n", joint.name);
   for (const std::string& warning : warnings) fmt::print("warning {}\n", warning);
   fmt::print("valid\n");
 }
 
 void print_json(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
   Json bodies = Json::array();
-  for (const StaticSurface& body : world.bodies()) {
+  for (const StaticSurface& body : world.static_surfaces()) {
     const MeshReport report = check_mesh(body.surface.mesh());
     bodies.push_back({{"name", body.name},
                       {"type", "static"},
@@ -48,6 +81,14 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
                       {"shortest_edge", report.shortest_edge},
                       {"longest_edge", report.longest_edge}});
   }
+  for (const WorldBody& body : other_bodies(world)) {
+    if (body.name == "tool") continue;
+    bodies.push_back({{"name", body.name},
+                      {"type", kind_of(body)},
+                      {"friction", body.shape.friction},
+                      {"unknowns", body.body ? 3 * body.body->block_count() : 0},
+                      {"triangles", body.body ? body.body->surface().triangles.size() : 0}});
+  }
   const Json out = {{"valid", true},
                     {"scene", scene.name},
                     {"method", scene.method},
@@ -57,6 +98,7 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
                     {"seconds", scene.run.seconds},
                     {"hand", scene.hand},
                     {"bodies", std::move(bodies)},
+                    {"joints", world.joints().size()},
                     {"warnings", warnings}};
   fmt::print("{}\n", out.dump(2));
 }
@@ -74,7 +116,7 @@ int check_command(const CheckCommand& options) {
     return kDone;
   }
   const Scene scene = find_scene(options.scene);
-  const World world = make_world(scene);
+  World world = make_world(scene);
   const std::unique_ptr<Device> device = scene.make_device();
   const std::vector<std::string> warnings = find_warnings(scene, *device);
   options.json ? print_json(scene, world, warnings) : print_text(scene, world, *device, warnings);

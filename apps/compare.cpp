@@ -29,12 +29,13 @@ void print_text(const Comparison& comparison) {
                format_quantity(m.energy_max, "J"), format_quantity(m.tick_time_p99, "s"),
                format_quantity(m.step_time_p99, "s"));
   }
+  for (const SkippedMethod& s : comparison.skipped) fmt::print("{:<12} left out: {}\n", s.name, s.reason);
 }
 
 int compare_command(const CompareCommand& options) {
   Scene scene = find_scene(options.scene);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
-  const World world = make_world(scene);
+  World world = make_world(scene);
   CompareOptions compare;
   compare.methods = options.methods;
   compare.closed_loop = options.closed_loop;

@@ -125,7 +125,7 @@ int run_command(RunOptions options) {
     scene.hand = "replay";
     scene.make_device = [file = options.replay] { return make_replay_device(file); };
   }
-  const World world = make_world(scene);
+  World world = make_world(scene);
   const std::unique_ptr<Device> device = scene.make_device();
   for (const std::string& warning : find_warnings(scene, *device)) log::warn("{}", warning);
 

@@ -1,5 +1,8 @@
 #include "palpate/bodies/beam_chain.h"
 
+#include <algorithm>
+#include <limits>
+
 // State, energies and surface of a chain.
 namespace palpate {
 
@@ -98,6 +101,22 @@ void BeamChain::predict_surface(double h, std::span<const Vec3> dv, std::span<Ve
                           rotation_from_vector(turn) * poses_[n].rotation};
   }
   skin_.compute_positions(predicted_, positions);
+}
+
+BodyPoint BeamChain::find_point(const Vec3& p) const {
+  BodyPoint best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i + 1 < node_count(); ++i) {
+    const Vec3& a = node_pose(i).position;
+    const Vec3 way = node_pose(i + 1).position - a;
+    const double s = std::clamp((p - a).dot(way) / way.squaredNorm(), 0.0, 1.0);
+    const double distance = (p - a - s * way).squaredNorm();
+    if (distance < least) {
+      least = distance;
+      best = {i, Vec3(1.0 - s, s, 0.0), Vec3::Zero()};
+    }
+  }
+  return best;
 }
 
 Vec3 BeamChain::compute_point(const BodyPoint& point) const noexcept {

@@ -260,6 +260,10 @@ void FemBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3
   }
 }
 
+BodyPoint FemBody::find_point(const Vec3& p) const {
+  return find_surface_point(surface(), p);
+}
+
 Vec3 FemBody::compute_point(const BodyPoint& point) const noexcept {
   Vec3 p = Vec3::Zero();
   for (int corner = 0; corner < 3; ++corner)

@@ -201,15 +201,16 @@ void RigidBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
     const Wrench grip = compute_grip();
     const Vec3 force = grip.force - h * grip_.stiffness * handle_velocity(handle).linear;
     dv[0] += force;
-    dv[1] += grip.torque - h * grip_.rotational_stiffness * velocities_[1] +
-             (handle.position - pose_.position).cross(force);
+    dv[1] +=
+        grip.torque - h * grip_.rotational_stiffness * velocities_[1] + (handle.position - pose_.position).cross(force);
   }
   std::array<Vec3, 2> known{Vec3::Zero(), Vec3::Zero()};
   for (std::size_t b = 0; b < 2; ++b) {
     if (prescribed_[b]) known[b] = prescribed_velocities_[b] - velocities_[b];
   }
   // What the prescribed changes do to the others goes to the right-hand side.
-  Eigen::Map<Vec6>(dv[0].data()) -= systems_[static_cast<std::size_t>(which)].A * Eigen::Map<const Vec6>(known[0].data());
+  Eigen::Map<Vec6>(dv[0].data()) -=
+      systems_[static_cast<std::size_t>(which)].A * Eigen::Map<const Vec6>(known[0].data());
   solve(which, dv);
   for (std::size_t b = 0; b < 2; ++b) {
     if (prescribed_[b]) dv[b] = known[b];
@@ -290,6 +291,10 @@ Vec3 RigidBody::compute_arm(const BodyPoint& point) const noexcept {
   for (std::size_t c = 0; c < 3; ++c)
     p += point.weights[static_cast<int>(c)] * s.positions[static_cast<std::size_t>(corners[c])];
   return p - pose_.position;
+}
+
+BodyPoint RigidBody::find_point(const Vec3& p) const {
+  return {-1, Vec3::Zero(), pose_.rotation.conjugate() * (p - pose_.position)};
 }
 
 Vec3 RigidBody::compute_point(const BodyPoint& point) const noexcept {

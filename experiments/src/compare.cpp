@@ -10,21 +10,30 @@
 namespace palpate {
 namespace {
 
-std::vector<std::string> chosen_methods(const CompareOptions& options) {
-  std::vector<std::string> methods = options.methods;
-  if (methods.empty()) {
-    for (const MethodInfo& info : registered_methods()) methods.emplace_back(info.name);
+/// Those asked for, or all that can work on this world; the others go to `skipped` with the reason.
+std::vector<std::string> chosen_methods(const Scene& scene, const World& world, const CompareOptions& options,
+                                        std::vector<SkippedMethod>& skipped) {
+  std::vector<std::string> methods;
+  for (const MethodInfo& info : registered_methods()) {
+    if (info.name == "reference" || !options.methods.empty()) continue;
+    const std::string reason = info.refuse(world, scene.tool);
+    if (reason.empty())
+      methods.emplace_back(info.name);
+    else
+      skipped.push_back({std::string(info.name), reason});
   }
-  std::erase(methods, "reference");
-  for (const std::string& name : methods) find_method(name);
+  for (const std::string& name : options.methods) {
+    find_method(name);
+    if (name != "reference") methods.push_back(name);
+  }
   return methods;
 }
 
 }  // namespace
 
-Comparison compare_methods(const Scene& scene, const World& world, const CompareOptions& options) {
-  const std::vector<std::string> methods = chosen_methods(options);
+Comparison compare_methods(const Scene& scene, World& world, const CompareOptions& options) {
   Comparison out;
+  const std::vector<std::string> methods = chosen_methods(scene, world, options, out.skipped);
   const auto run = [&](const std::string& method, Device* device) {
     SceneRunOptions once;
     once.method = method;
@@ -67,6 +76,8 @@ Report make_comparison_report(const Scene& scene, const World& world, const Comp
                                 scene.hand, scene.run.seconds, 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
                                 1e3 * scene.run.latency, kVersion);
   if (!scene.description.empty()) report.paragraphs.push_back(scene.description);
+  for (const SkippedMethod& s : comparison.skipped)
+    report.paragraphs.push_back(fmt::format("Left out: {} ({}).", s.name, s.reason));
   report.tables = make_metrics_tables(comparison.metrics);
   std::vector<RunData> runs;
   for (const SceneRun& run : comparison.runs) runs.push_back(run.data);

@@ -37,7 +37,7 @@ RecordingHeader make_header(const Scene& scene, const std::string& method, bool 
 
 }  // namespace
 
-SceneRun run_scene(const Scene& scene, const World& world, const SceneRunOptions& options, Device* device) {
+SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, Device* device) {
   const std::string name = options.method.empty() ? scene.method : options.method;
   std::unique_ptr<Device> own;
   if (!device) {

@@ -11,7 +11,7 @@ namespace palpate {
 // snapping back; the paper gives no numbers, so the limits here say what "leaves" and "snaps" must mean at least.
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options) {
   const Scene scene = load_builtin_scene("sine-static");
-  const World world = make_world(scene);
+  World world = make_world(scene);
   CompareOptions compare;
   compare.methods = {"halfspace", "direct"};
   compare.progress = options.progress;

@@ -70,7 +70,7 @@ Plot make_energy_plot(const std::vector<RunData>& runs) {
 // the observer sees the energy, and the time-domain controller (Hannaford & Ryu 2002) takes it out.
 ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("wall");
-  const World world = make_world(scene);
+  World world = make_world(scene);
   const double limit =
       max_passive_stiffness(scene.make_device()->info().damping, scene.tool.coupling.damping, scene.run.dt);
 

@@ -19,7 +19,7 @@ Scene short_scene(std::string_view name, double seconds) {
 
 TEST(Compare, GivesEveryMethodTheSameHandAsTheTruth) {
   const Scene scene = short_scene("organ", 0.5);
-  const World world = make_world(scene);
+  World world = make_world(scene);
   const Comparison c = compare_methods(scene, world, {});
   ASSERT_GE(c.runs.size(), 2u);
   for (const SceneRun& run : c.runs) {
@@ -32,7 +32,7 @@ TEST(Compare, GivesEveryMethodTheSameHandAsTheTruth) {
 
 TEST(Compare, ClosedLoopLetsEachMethodMoveItsOwnHand) {
   const Scene scene = short_scene("wall", 1.0);
-  const World world = make_world(scene);
+  World world = make_world(scene);
   CompareOptions options;
   options.methods = {"direct"};
   options.closed_loop = true;
@@ -50,7 +50,7 @@ TEST(Compare, DirectWithoutLatencyAtTheFastRateIsTheTruth) {
   Scene scene = short_scene("sine-static", 1.0);
   scene.run.slow_period = scene.run.dt;
   scene.run.latency = 0.0;
-  const World world = make_world(scene);
+  World world = make_world(scene);
   CompareOptions options;
   options.methods = {"direct"};
   const Comparison c = compare_methods(scene, world, options);
@@ -69,7 +69,7 @@ TEST(Compare, ErrorOfHalfspaceVanishesAsItsPeriodDoes) {
   for (const double period : {0.033, 0.011, 0.004}) {
     Scene scene = short_scene("sine-static", 1.0);
     scene.run.slow_period = scene.run.latency = period;
-    const World world = make_world(scene);
+    World world = make_world(scene);
     CompareOptions options;
     options.methods = {"halfspace"};
     const double error = compare_methods(scene, world, options).metrics[1].metrics.force_error_rms;
@@ -80,7 +80,7 @@ TEST(Compare, ErrorOfHalfspaceVanishesAsItsPeriodDoes) {
 
 TEST(Compare, UnknownMethodIsRefusedBeforeAnythingRuns) {
   const Scene scene = short_scene("wall", 0.1);
-  const World world = make_world(scene);
+  World world = make_world(scene);
   CompareOptions options;
   options.methods = {"magic"};
   EXPECT_THROW(compare_methods(scene, world, options), InputError);
@@ -88,7 +88,7 @@ TEST(Compare, UnknownMethodIsRefusedBeforeAnythingRuns) {
 
 TEST(Compare, ReportHasEveryMethodAndPlot) {
   const Scene scene = short_scene("sine-static", 0.3);
-  const World world = make_world(scene);
+  World world = make_world(scene);
   const Report report = make_comparison_report(scene, world, compare_methods(scene, world, {}));
   ASSERT_EQ(report.tables.size(), 3u);
   EXPECT_EQ(report.tables[0].rows.size(), 3u);

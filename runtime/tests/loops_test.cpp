@@ -49,7 +49,7 @@ struct Result {
 };
 
 Result run(std::string_view method_name, const RunSettings& settings, double friction = 0.0) {
-  const World world = make_floor_world(friction);
+  World world = make_floor_world(friction);
   const std::unique_ptr<Device> device = make_pressing_hand();
   Method method = find_method(method_name).make({world, {}, settings.dt, settings.slow_period, device->read(0.0)});
   Result out;
@@ -170,7 +170,7 @@ TEST(FastLoop, DeviceLimitHoldsAgainstTheScene) {
     double largest = 0.0;
   } device;
   device.information.max_force = 1.5;
-  const World world = make_floor_world(0.0);
+  World world = make_floor_world(0.0);
   DeviceState start;
   start.pose.position = Vec3(0, 0.01, 0);
   RunSettings s = settings_for(0.5);
@@ -201,7 +201,7 @@ struct GuardedDevice : Device {
 TEST(FastLoop, NoTickOfAnyMethodAllocatesLocksOrDoesIo) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (const MethodInfo& info : registered_methods()) {
-    const World world = make_floor_world(0.3);
+    World world = make_floor_world(0.3);
     GuardedDevice device;
     RunSettings s = settings_for(2.0);
     s.passivity.emplace();
@@ -228,7 +228,7 @@ TEST(RealtimeGuard, SeesWhatItIsThereToSee) {
 
 // The whole fast thread, as it runs in earnest: device, exchange, method, passivity, safety, ring.
 TEST(Realtime, BothLoopsKeepTheirRatesAndAgreeWithLockstepAtRest) {
-  const World world = make_floor_world(0.0);
+  World world = make_floor_world(0.0);
   GuardedDevice device;
   RunSettings s = settings_for(0.6);
   Method method = find_method("halfspace").make({world, {}, s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
@@ -249,7 +249,7 @@ TEST(Realtime, BothLoopsKeepTheirRatesAndAgreeWithLockstepAtRest) {
 }
 
 TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {
-  const World world = make_floor_world(0.0);
+  World world = make_floor_world(0.0);
   RealtimeSettings realtime;
   realtime.lock_memory = false;
   RunSettings s = settings_for(60.0);

@@ -34,16 +34,22 @@ void visit_rates(Fields& f, RunSettings& run) {
   f.number({.name = "stall_until", .doc = "… to here", .unit = "s"}, run.stall_until, kNotNegative);
 }
 
-void visit_tool(Fields& f, ToolSettings& tool) {
-  f.kind(
-      {{"point", "a point mass on a virtual coupling", [&](Fields& k) {
-          k.number({.name = "mass", .doc = "of the proxy", .unit = "kg"}, tool.mass, {0.0, 10.0});
-          k.object({.name = "coupling", .doc = "spring and damper between handle and proxy"}, [&](Fields& c) {
-            c.number({.name = "stiffness", .doc = "of the spring", .unit = "N/m"}, tool.coupling.stiffness,
-                     {0.0, 1e6, true});
-            c.number({.name = "damping", .doc = "of the damper", .unit = "N·s/m"}, tool.coupling.damping, {0.0, 1e4});
-          });
-        }}});
+void visit_world(Fields& f, WorldSettings& w) {
+  f.vector({.name = "gravity", .doc = "on all bodies but a point or rigid tool", .unit = "m/s²"}, w.gravity);
+  f.number({.name = "alarm_distance", .doc = "features nearer than this may touch within a step", .unit = "m"},
+           w.contacts.alarm_distance, {0.0, 1.0, true});
+  f.integer({.name = "max_contacts", .doc = "room; the nearest are kept"}, w.contacts.max_contacts, {1, 100000});
+  f.number({.name = "push_out_speed", .doc = "bodies that overlap part no faster than this", .unit = "m/s"},
+           w.push_out_speed, {0.0, 1e3});
+  f.object({.name = "solver", .doc = "of the contact forces"}, [&](Fields& o) {
+    o.choice({.name = "name", .doc = "how"}, w.solver_name, {"gauss_seidel", "conjugate_gradient", "direct"});
+    o.number({.name = "tolerance", .doc = "largest residual", .unit = "m"}, w.solver.tolerance, {0.0, 1.0, true});
+    o.integer({.name = "max_iterations", .doc = "at most"}, w.solver.max_iterations, {1, 1000000});
+    o.number(
+        {.name = "max_seconds", .doc = "time limit; 0: none. With one, runs no longer repeat to the bit", .unit = "s"},
+        w.solver.max_seconds, {0.0, 10.0});
+    o.boolean({.name = "pyramid", .doc = "friction pyramid instead of the cone"}, w.solver.pyramid);
+  });
 }
 
 void visit_safety(Fields& f, SafetySettings& s) {
@@ -92,7 +98,9 @@ void visit_scene(Fields& f, Scene& scene) {
   scene.run.latency = unset;
   scene.run.safety.stale_after = unset;
   f.object({.name = "rates", .doc = "of the two loops"}, [&](Fields& o) { visit_rates(o, scene.run); });
-  f.object({.name = "tool", .doc = "what the hand holds"}, [&](Fields& o) { visit_tool(o, scene.tool); });
+  f.object({.name = "tool", .doc = "what the hand holds"}, [&](Fields& o) { visit_tool(o, scene.file, scene); });
+  f.object({.name = "world", .doc = "gravity, contact detection and solver"},
+           [&](Fields& o) { visit_world(o, scene.world); });
   f.object({.name = "safety", .doc = "limits on what reaches the hand"},
            [&](Fields& o) { visit_safety(o, scene.run.safety); });
   f.object({.name = "passivity", .doc = "present: a controller takes out energy that the loop generated"},
@@ -103,6 +111,10 @@ void visit_scene(Fields& f, Scene& scene) {
   f.list({.name = "bodies", .doc = "what can be touched", .required = true}, kMaxBodies, [&](Fields& o) {
     scene.bodies.emplace_back();
     visit_body(o, scene.file, scene.bodies.back());
+  });
+  f.list({.name = "joints", .doc = "what holds bodies together"}, kMaxBodies, [&](Fields& o) {
+    scene.joints.emplace_back();
+    visit_joint(o, scene.joints.back());
   });
   f.object({.name = "hand", .doc = "who or what moves the device", .required = true},
            [&](Fields& o) { visit_hand(o, scene); });
@@ -150,19 +162,62 @@ std::string make_scene_schema() {
   return describe_fields("Palpate scene", [&](Fields& f) { visit_scene(f, scene); });
 }
 
-World make_world(const Scene& scene) {
-  World world;
-  for (const SceneBody& body : scene.bodies) {
-    TriangleMesh mesh = body.make_surface();
-    for (Vec3& v : mesh.vertices) v = body.pose.rotation * v + body.pose.position;
-    world.add({body.name, TriangleTree(std::move(mesh)), body.friction});
+namespace {
+
+int find_body(const World& world, const SceneJoint& joint, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < world.bodies().size(); ++i) {
+    if (world.bodies()[i].name == name) return static_cast<int>(i);
+    if (world.bodies()[i].body) names.emplace_back(world.bodies()[i].name);
   }
+  fail_input("{}: no body that moves is called \"{}\"; there are: {}", joint.place, name, join_words(names));
+}
+
+void add_joint(World& world, const SceneJoint& s) {
+  Joint joint = s.joint;
+  joint.body_a = find_body(world, s, s.a);
+  joint.body_b = s.b.empty() ? -1 : find_body(world, s, s.b);
+  const auto body_of = [&](int i) { return i < 0 ? nullptr : world.bodies()[static_cast<std::size_t>(i)].body.get(); };
+  const Body* b = body_of(joint.body_b);
+  const Pose place{s.position, Quat::FromTwoVectors(Vec3::UnitX(), s.axis)};
+  const Joint ends = make_joint(joint.kind, body_of(joint.body_a), b, place);
+  joint.point_a = ends.point_a;
+  joint.point_b = ends.point_b;
+  joint.frame_a = ends.frame_a;
+  joint.frame_b = ends.frame_b;
+  for (const Vec3& p : s.curve) joint.curve.push_back(b ? b->find_point(p) : BodyPoint{-1, Vec3::Zero(), p});
+  try {
+    world.add(std::move(joint));
+  } catch (const InputError& error) {
+    fail_input("{}: {}", s.place, error.what());
+  }
+}
+
+}  // namespace
+
+World make_world(const Scene& scene) {
+  World world(scene.world);
+  for (const SceneBody& body : scene.bodies) body.add_to(world, body);
+  if (!world.is_static() || scene.tool.kind != ToolSettings::Kind::kPoint) {
+    ToolSettings tool = scene.tool;
+    if (scene.make_tool_surface) tool.surface = scene.make_tool_surface();
+    try {
+      add_tool(world, tool, scene.make_device()->read(0.0).pose);
+    } catch (const InputError& error) {
+      fail_input("{}: {}", scene.file, error.what());
+    }
+  }
+  for (const SceneJoint& joint : scene.joints) add_joint(world, joint);
+  world.prepare();
   return world;
 }
 
-Method make_method(const Scene& scene, std::string_view name, const World& world, Device& device) {
-  const MethodContext context{world, scene.tool, scene.run.dt, scene.run.slow_period, device.read(0.0)};
-  return find_method(name).make(context);
+Method make_method(const Scene& scene, std::string_view name, World& world, Device& device) {
+  const MethodInfo& info = find_method(name);
+  if (const std::string reason = info.refuse(world, scene.tool); !reason.empty())
+    fail_input("{}: method {} cannot be used here: {}", scene.file, name, reason);
+  world.reset();
+  return info.make({world, scene.tool, scene.run.dt, scene.run.slow_period, device.read(0.0)});
 }
 
 std::string data_folder() {

@@ -36,9 +36,9 @@ TEST(Scene, MinimalFileGetsSaneDefaults) {
   EXPECT_DOUBLE_EQ(scene.run.safety.stale_after, scene.run.latency + 2 * scene.run.slow_period);
   EXPECT_FALSE(scene.run.passivity.has_value());
   EXPECT_EQ(scene.text, kMinimal);
-  const World world = make_world(scene);
-  ASSERT_EQ(world.bodies().size(), 1u);
-  EXPECT_EQ(world.bodies()[0].name, "box");
+  World world = make_world(scene);
+  ASSERT_EQ(world.static_surfaces().size(), 1u);
+  EXPECT_EQ(world.static_surfaces()[0].name, "box");
 }
 
 TEST(Scene, GivenRatesWinOverTheDefaultsInAnyOrderOfKeys) {
@@ -56,8 +56,8 @@ TEST(Scene, BodiesStandWhereTheirPoseSays) {
     "rotation":[0,0,1.5707963267948966],"shape":{"type":"box","size":[0.2,0.4,0.6]}}],
     "hand":{"type":"scripted","path":{"type":"tap"}}})",
                                   "x.json");
-  const World world = make_world(scene);
-  const BoundingBox box = compute_bounding_box(world.bodies()[0].surface.mesh().vertices);
+  World world = make_world(scene);
+  const BoundingBox box = compute_bounding_box(world.static_surfaces()[0].surface.mesh().vertices);
   // A quarter turn about z swaps the extents along x and y.
   EXPECT_LT((box.size() - Vec3(0.4, 0.2, 0.6)).norm(), 1e-15);
   EXPECT_LT((box.center() - Vec3(1, 2, 3)).norm(), 1e-15);
@@ -105,7 +105,7 @@ TEST(Scene, BuiltinScenesAreValidAndMakeTheirWorlds) {
   for (const BuiltinScene& builtin : builtin_scenes()) {
     const Scene scene = load_builtin_scene(builtin.name);
     EXPECT_FALSE(scene.description.empty());
-    const World world = make_world(scene);
+    World world = make_world(scene);
     const std::unique_ptr<Device> device = scene.make_device();
     EXPECT_NO_THROW(make_method(scene, scene.method, world, *device)) << builtin.name;
   }

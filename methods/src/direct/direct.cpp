@@ -2,6 +2,7 @@
 
 #include "palpate/world/point_slide.h"
 #include "point_tool.h"
+#include "world_tool.h"
 
 namespace palpate {
 namespace {
@@ -20,9 +21,10 @@ struct Feedback {
   DeviceState device;
 };
 
-class DirectSlow final : public TypedSlowHalf<Model, Feedback> {
+/// For a point among static surfaces.
+class PointDirect final : public TypedSlowHalf<Model, Feedback> {
  public:
-  explicit DirectSlow(const MethodContext& c)
+  explicit PointDirect(const MethodContext& c)
       : world_(c.world),
         start_(c.start),
         tool_(c.tool, c.slow_period, push_outside(c.world, c.start.pose.position, kMaxStartDepth)) {}
@@ -58,6 +60,26 @@ class DirectSlow final : public TypedSlowHalf<Model, Feedback> {
   PointTool tool_;
 };
 
+/// For everything else: the whole world, tool included.
+class WorldDirect final : public TypedSlowHalf<Model, Feedback> {
+ public:
+  explicit WorldDirect(const MethodContext& c) : start_(c.start), h_(c.slow_period), tool_(c) {}
+
+  void step(const Feedback& feedback, Model& model, StepReport& report) override {
+    const TickResult result = tool_.step(feedback.header.sequence ? feedback.device : start_, h_, report);
+    model.wrench = result.wrench;
+    model.tool = result.tool;
+    model.residual = result.residual;
+    model.iterations = result.iterations;
+    model.contacts = result.contacts;
+  }
+
+ private:
+  const DeviceState start_;
+  const double h_;
+  WorldTool tool_;
+};
+
 /// Holds the last force: between slow steps the hand feels nothing new.
 class DirectFast final : public TypedFastHalf<Model, Feedback> {
  public:
@@ -78,8 +100,12 @@ class DirectFast final : public TypedFastHalf<Model, Feedback> {
 }  // namespace
 
 Method make_direct(const MethodContext& context) {
-  return {layout_of<Model>(), layout_of<Feedback>(), std::make_unique<DirectSlow>(context),
-          std::make_unique<DirectFast>()};
+  std::unique_ptr<SlowHalf> slow;
+  if (context.world.tool() < 0)
+    slow = std::make_unique<PointDirect>(context);
+  else
+    slow = std::make_unique<WorldDirect>(context);
+  return {layout_of<Model>(), layout_of<Feedback>(), std::move(slow), std::make_unique<DirectFast>()};
 }
 
 }  // namespace palpate

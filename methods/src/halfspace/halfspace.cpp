@@ -46,7 +46,7 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, Feedback> {
     const bool clear = nearest.signed_distance > 1e-6 * proxy.cwiseAbs().maxCoeff();
     const Vec3 normal = clear ? apart.normalized() : nearest.normal;
     model.plane = {normal, normal.dot(nearest.closest.point),
-                   world_.bodies()[static_cast<std::size_t>(nearest.body)].friction};
+                   world_.static_surfaces()[static_cast<std::size_t>(nearest.body)].friction};
     report.contacts = 1;
     report.penetration = std::max(0.0, -nearest.signed_distance);
   }

@@ -81,6 +81,7 @@ class BeamChain final : public Body {
   int max_row_entries() const noexcept override { return 4; }
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
+  BodyPoint find_point(const Vec3& p) const override;
   int compute_point_row(const BodyPoint& point, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override;
   Quat compute_frame(const BodyPoint& point) const noexcept override;

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "palpate/bodies/grip.h"
@@ -99,6 +100,9 @@ class Body {
   /// untouched, if J has more rows than the body has room for.
   virtual bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept = 0;
 
+  /// Most rows that it takes.
+  virtual int max_rows() const noexcept { return std::numeric_limits<int>::max(); }
+
   /// dv = A(h)⁻¹ Jᵀ λ.
   virtual void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                   std::span<Vec3> dv) noexcept = 0;
@@ -117,6 +121,8 @@ class Body {
   virtual void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept = 0;
 
   virtual Vec3 compute_point(const BodyPoint& point) const noexcept = 0;  ///< where it is now [m]
+  /// The material point nearest to p; of a rigid body the one at p, on it or not. Allocates where there are triangles.
+  virtual BodyPoint find_point(const Vec3& p) const = 0;
   /// Most entries that compute_point_row() writes.
   virtual int max_row_entries() const noexcept = 0;
   /// The row of J that gives the velocity of a material point along `direction`: Σ entry·v over the blocks. Returns how
@@ -128,5 +134,8 @@ class Body {
   /// The row of J that gives the angular velocity of that frame about `axis`; no entries where there is none.
   virtual int compute_turn_row(const BodyPoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept { return 0; }
 };
+
+/// The point of a surface nearest to p. Set-up: builds a tree.
+BodyPoint find_surface_point(const BodySurface& surface, const Vec3& p);
 
 }  // namespace palpate

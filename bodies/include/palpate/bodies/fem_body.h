@@ -47,9 +47,11 @@ class FemBody : public Body {
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
   BodySurface surface() const noexcept override { return {triangles_, surface_positions_, surface_velocities_}; }
+  int max_rows() const noexcept override { return factors_[0].settings().max_rows; }
   int max_row_entries() const noexcept override { return 3 * max_vertex_nodes_; }
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
+  BodyPoint find_point(const Vec3& p) const override;
   int compute_point_row(const BodyPoint& point, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override;
 

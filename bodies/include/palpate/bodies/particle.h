@@ -44,6 +44,7 @@ class Particle final : public Body {
   int max_row_entries() const noexcept override { return 1; }
   void predict_surface(double, std::span<const Vec3>, std::span<Vec3>) const noexcept override {}
   Vec3 compute_point(const BodyPoint&) const noexcept override { return position_; }
+  BodyPoint find_point(const Vec3&) const override { return {}; }
   int compute_point_row(const BodyPoint&, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override {
     out[0] = {0, direction};

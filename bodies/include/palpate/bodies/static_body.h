@@ -42,6 +42,7 @@ class StaticBody final : public Body {
       x += p.weights[static_cast<int>(c)] * mesh_.vertices[static_cast<std::size_t>(t[c])];
     return x;
   }
+  BodyPoint find_point(const Vec3& p) const override { return find_surface_point(surface(), p); }
   int compute_point_row(const BodyPoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept override {
     return 0;
   }

@@ -17,16 +17,22 @@ struct CompareOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+/// A method that cannot work on the scene, and why.
+struct SkippedMethod {
+  std::string name, reason;
+};
+
 /// All methods on one scene and one hand motion, beside the truth.
 struct Comparison {
   SceneRun reference;
   std::vector<SceneRun> runs;
   std::vector<NamedMetrics> metrics;  ///< of the reference first, then of each run
+  std::vector<SkippedMethod> skipped;
   bool stopped = false;               ///< by request, before all were done
 };
 
 /// Runs in lockstep, so that nothing depends on the machine but the times.
-Comparison compare_methods(const Scene& scene, const World& world, const CompareOptions& options);
+Comparison compare_methods(const Scene& scene, World& world, const CompareOptions& options);
 
 /// Tables and plots of a comparison.
 Report make_comparison_report(const Scene& scene, const World& world, const Comparison& comparison);

@@ -28,7 +28,7 @@ struct SceneRun {
 };
 
 /// Runs `scene` on `world` (made from it) with `device`, or with a new one of the scene's if that is null.
-SceneRun run_scene(const Scene& scene, const World& world, const SceneRunOptions& options, Device* device = nullptr);
+SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, Device* device = nullptr);
 
 /// Signed distance to the nearest surface of the world, positive outside.
 SignedDistance make_surface_distance(const World& world);

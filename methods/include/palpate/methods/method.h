@@ -8,22 +8,16 @@
 #include <type_traits>
 
 #include "palpate/core/math.h"
-#include "palpate/haptics/coupling.h"
 #include "palpate/haptics/device.h"
+#include "palpate/methods/tool.h"
 #include "palpate/world/step_report.h"
 #include "palpate/world/world.h"
 
 namespace palpate {
 
-/// What the hand holds in the world.
-struct ToolSettings {
-  double mass = 0.001;               ///< [kg]; the 1 g proxy of Knott & Kuhlen 2015
-  VirtualCouplingSettings coupling;  ///< between handle and tool
-};
-
 /// Everything a method is built from. The world outlives the method.
 struct MethodContext {
-  const World& world;
+  World& world;  ///< prepared; in its first state
   ToolSettings tool;
   double dt = 0.001;          ///< fast period [s]
   double slow_period = 0.02;  ///< ΔT [s]

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "palpate/methods/method.h"
@@ -12,6 +13,8 @@ struct MethodInfo {
   std::string_view name;
   std::string_view description;  ///< one line
   Method (*make)(const MethodContext&);
+  /// Why it cannot work on that world with that tool, in plain words; empty if it can.
+  std::string (*refuse)(const World&, const ToolSettings&);
 };
 
 /// All methods, the truth first.

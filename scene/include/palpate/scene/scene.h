@@ -13,13 +13,23 @@
 
 namespace palpate {
 
-/// A body of a scene, before its surface is made.
+/// A body of a scene, before it is made.
 struct SceneBody {
   std::string name;
-  std::string shape;                           ///< its kind, e.g. "box" or "mesh"
-  std::function<TriangleMesh()> make_surface;  ///< in the body's own frame; throws InputError
-  Pose pose;                                   ///< of the body in the world
-  double friction = 0.0;                       ///< Coulomb coefficient μ
+  std::string kind;  ///< "static", "plane", "rigid", "soft" or "chain"
+  Pose pose;         ///< of the body in the world
+  double friction = 0.0;
+  std::function<void(World&, const SceneBody&)> add_to;  ///< throws InputError
+};
+
+/// What holds bodies of a scene together, before they are made.
+struct SceneJoint {
+  Joint joint;       ///< its settings; bodies and places are those below
+  std::string a, b;  ///< names of bodies; empty b: the world
+  Vec3 position = Vec3::Zero();
+  Vec3 axis = Vec3::UnitX();
+  std::vector<Vec3> curve;
+  std::string place;  ///< `file:line: path`, for messages
 };
 
 /// A scene file, read and checked. Plain settings: worlds, devices and methods are made from it, any number of times.
@@ -30,8 +40,11 @@ struct Scene {
   std::string description;
   std::string method = "reference";
   RunSettings run;
-  ToolSettings tool;
+  WorldSettings world;
+  ToolSettings tool;                                ///< but for a rigid one's surface:
+  std::function<TriangleMesh()> make_tool_surface;  ///< throws InputError
   std::vector<SceneBody> bodies;
+  std::vector<SceneJoint> joints;
   std::string hand;                                      ///< kind of the device
   std::function<std::unique_ptr<Device>()> make_device;  ///< a new one each time; throws InputError
 };
@@ -44,11 +57,13 @@ Scene parse_scene(std::string text, const std::string& file);
 /// The scene format as a JSON Schema, made from the same description that reads files; schema/scene.schema.json.
 std::string make_scene_schema();
 
-/// All bodies with their surfaces, in the world frame.
+/// All bodies, joints and, unless everything is static and the hand holds a point, the tool where the scene's device
+/// starts; prepared. Throws InputError.
 World make_world(const Scene& scene);
 
-/// The named method on that world, starting where the device is.
-Method make_method(const Scene& scene, std::string_view name, const World& world, Device& device);
+/// Resets the world and makes the named method on it, starting where the device is. Throws InputError if the method
+/// cannot work on this world.
+Method make_method(const Scene& scene, std::string_view name, World& world, Device& device);
 
 /// Where real meshes are: the environment's PALPATE_DATA, or ../shared/data. Scene files call it "data:".
 std::string data_folder();

@@ -19,9 +19,12 @@ inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"free"
 struct StepReport {
   std::array<double, kStageCount> stage_time;  ///< computing time by stage [s]; kNotMeasured: the stage did not run
   double residual = 0.0;                       ///< of the contact solve [m]
+  double residual_force = 0.0;                 ///< the same in newtons [N]
   double penetration = 0.0;                    ///< deepest, after the step [m]
   std::int32_t iterations = 0;                 ///< of the contact solve
   std::int32_t contacts = 0;                   ///< active contacts
+  bool converged = true;                       ///< the contact solve reached its tolerance
+  bool overflow = false;                       ///< there were more contacts than room
 
   StepReport() noexcept { stage_time.fill(kNotMeasured); }
 };

@@ -2,11 +2,17 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "palpate/bodies/body.h"
+#include "palpate/constraints/solver.h"
 #include "palpate/geometry/triangle_tree.h"
+#include "palpate/world/contact_finder.h"
+#include "palpate/world/joint.h"
+#include "palpate/world/step_report.h"
 
 namespace palpate {
 
@@ -31,19 +37,148 @@ struct WorldClosest {
   std::int32_t body = -1;
 };
 
-/// All bodies. Built at set-up, then const: queries are noexcept, allocate nothing and may run in any thread.
+/// A body of the world and how it touches others.
+struct WorldBody {
+  std::string name;
+  std::unique_ptr<Body> body;  ///< null: a plane
+  ContactShape shape;
+};
+
+struct WorldSettings {
+  Vec3 gravity = Vec3(0.0, -9.81, 0.0);  ///< [m/s²]
+  ContactFinderSettings contacts;
+  SolverSettings solver;
+  std::string solver_name = "gauss_seidel";  ///< or conjugate_gradient, direct
+  /// Bodies that overlap at the start of a step are parted no faster than this [m/s]: a deep overlap (a bad start, a
+  /// teleported hand) then ends in a push and not in an explosion.
+  double push_out_speed = 0.5;
+};
+
+/// Everything that a step changes. Restoring it repeats the same bits from there on. Saving into the same one again
+/// allocates only if there are more contacts than before.
+struct WorldState {
+  std::vector<double> bodies;
+  std::vector<Contact> contacts;     ///< of the last step, with …
+  std::vector<Vec3> contact_forces;  ///< … their forces on body a, world frame [N]: the solver's warm start
+  std::vector<double> joint_forces;  ///< λ of the joints' rows [N]
+};
+
+/// All bodies, what holds them together, and the step that moves them.
+///
+/// Set-up: add bodies, surfaces and joints, then prepare(). A step is DESIGN.md's: every body's free motion by itself,
+/// contacts, the rows J of contacts and joints, the compliance W of those rows, λ, and each body's corrective motion.
+/// Bodies keep their own systems and meet only in the rows. The order of everything is that of adding: the same input
+/// gives the same bits.
+///
+/// Thread: steps in one, the slow loop's. Queries on static surfaces are const, noexcept, allocate nothing and may run
+/// in any thread.
 class World {
  public:
-  void add(StaticSurface body) { bodies_.push_back(std::move(body)); }
-  std::span<const StaticSurface> bodies() const noexcept { return bodies_; }
+  explicit World(const WorldSettings& settings = {});
+  ~World();
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
 
-  /// The first surface that the segment a→b crosses, from either side.
+  // Set-up.
+  void add(StaticSurface surface) { statics_.push_back(std::move(surface)); }
+  int add(WorldBody body);  ///< its index
+  int add(Joint joint);     ///< its index; the two bodies no longer touch each other
+  void ignore_contacts(int a, int b);
+  /// This body is the one in the hand.
+  void set_tool(int body) noexcept { tool_ = body; }
+  /// Ends the set-up: static surfaces become bodies after the others, memory is reserved, and the state is what reset()
+  /// returns to. Throws InputError. Not needed, and does nothing, if nothing can move.
+  void prepare();
+
+  const WorldSettings& settings() const noexcept { return settings_; }
+  std::span<const StaticSurface> static_surfaces() const noexcept { return statics_; }
+  std::span<WorldBody> bodies() noexcept { return bodies_; }
+  std::span<const WorldBody> bodies() const noexcept { return bodies_; }
+  std::span<Joint> joints() noexcept { return joints_; }
+  std::span<const Joint> joints() const noexcept { return joints_; }
+  int tool() const noexcept { return tool_; }  ///< −1: none
+  /// Nothing moves but a point in the hand, which is not of this world.
+  bool is_static() const noexcept { return movable_ == 0; }
+
+  /// The first static surface that the segment a→b crosses, from either side.
   bool find_first_hit(const Vec3& a, const Vec3& b, WorldHit& out) const noexcept;
-  /// The nearest surface point within `max_distance` [m] of p.
+  /// The nearest point of the static surfaces within `max_distance` [m] of p.
   bool find_closest(const Vec3& p, double max_distance, WorldClosest& out) const noexcept;
 
+  void save_state(WorldState& out) const;
+  void restore_state(const WorldState& state);
+  void reset() { restore_state(start_); }  ///< to the state at prepare()
+
+  /// One step of h [s]. False, and nothing moved, if a body's system could not be factored. Allocates nothing once
+  /// there have been as many contacts before.
+  bool step(double h, StepReport& report);
+
+  // The parts of a step in order, for those who need what lies between them. `time_steps[0]` is the step; all are
+  // factored, and refer to Body's `which` by their place.
+  bool compute_free_motion(std::span<const double> time_steps);
+  void find_contacts();
+  void assemble_rows();
+  bool assemble_compliance();
+  SolveReport solve();
+  void advance();
+
+  // What the last step found.
+  std::span<const Contact> contacts() const noexcept { return contacts_; }
+  /// λ of each contact: normal, and along the two make_tangents() [N].
+  std::span<const Vec3> contact_forces() const noexcept { return contact_forces_; }
+  const FindReport& found() const noexcept { return found_; }
+  const ConstraintProblem& problem() const noexcept { return problem_; }
+  std::span<const double> lambda() const noexcept { return lambda_; }
+  /// Constraints of the problem before the contacts' are the joints'.
+  int first_contact() const noexcept { return first_contact_; }
+  const BlockRows& rows(int body) const noexcept;              ///< J of a body of many unknowns
+  std::span<const Vec3> free_change(int body) const noexcept;  ///< Δv of the free motion
+  double step_length() const noexcept { return h_; }
+
+  BodyEnergy compute_energy() const noexcept;
+  BodyMomentum compute_momentum() const noexcept;
+
  private:
-  std::vector<StaticSurface> bodies_;
+  struct Moving {
+    ConstraintSide side;     ///< kind and body of the problem; kNone if it cannot move
+    std::vector<Vec3> free;  ///< Δv of the free motion
+    std::vector<Vec3> change;
+    BlockRows rows;              ///< J, of bodies of many unknowns
+    std::vector<double> lambda;  ///< of those rows
+    Eigen::Matrix<double, 6, 6> response;
+  };
+  void add_constraint_rows(const JointConstraint& what, int body_a, const BodyPoint& point_a, int body_b);
+  double fill_side(const ConstraintSide& side, int offset, int body, const BodyPoint& point, const JointRow& what,
+                   double scale);
+  void trim_contacts();
+  void warm_start();
+  void remember();
+
+  WorldSettings settings_;
+  std::vector<StaticSurface> statics_;
+  std::vector<WorldBody> bodies_;
+  std::vector<Joint> joints_;
+  std::vector<std::pair<int, int>> ignored_;
+  int tool_ = -1;
+  int movable_ = 0;
+  bool prepared_ = false;
+
+  std::vector<Moving> moving_;  ///< one for each body
+  std::vector<Moving*> light_;  ///< of the problem's light bodies
+  std::vector<std::span<const Vec3>> free_changes_;
+  std::unique_ptr<ContactFinder> finder_;
+  std::unique_ptr<ConstraintSolver> solver_;
+  std::vector<Contact> contacts_;
+  std::vector<Vec3> contact_forces_;
+  FindReport found_;
+  ConstraintProblem problem_;
+  std::vector<double> lambda_;
+  std::vector<BlockRows::Entry> entries_;
+  JointConstraints joint_constraints_;
+  WorldState start_;
+  WorldState last_;  ///< its bodies unused
+  int first_contact_ = 0;
+  double h_ = 0.0;
 };
 
 }  // namespace palpate

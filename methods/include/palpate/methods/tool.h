@@ -1,0 +1,36 @@
+#pragma once
+
+#include <limits>
+
+#include "palpate/bodies/material.h"
+#include "palpate/geometry/triangle_mesh.h"
+#include "palpate/haptics/coupling.h"
+#include "palpate/world/world.h"
+
+namespace palpate {
+
+/// What the hand holds in the world. Every kind hangs on the virtual coupling by its handle.
+struct ToolSettings {
+  enum class Kind : std::uint8_t {
+    kPoint,  ///< a point mass
+    kRigid,  ///< a rigid body: position and orientation in the hand, force and torque back
+    kChain,  ///< a chain of beams held by its first node: needle, wire, thread
+  };
+  Kind kind = Kind::kPoint;
+  double mass = 0.001;   ///< of point and rigid body [kg]; the 1 g proxy of Knott & Kuhlen 2015
+  double radius = 0.0;   ///< of a point, so that it touches as a ball; of a chain [m]
+  TriangleMesh surface;  ///< of a rigid body, in the handle's frame: closed, outward
+  bool convex = true;    ///< the rigid body touches as the convex hull of its surface
+  double length = 0.2;   ///< of a chain [m]
+  int beams = 10;        ///< of a chain
+  Material material;     ///< of a chain
+  /// Coulomb coefficient; a pair has the geometric mean of its two. NaN: that of what is touched.
+  double friction = std::numeric_limits<double>::quiet_NaN();
+  VirtualCouplingSettings coupling;  ///< between handle and tool
+};
+
+/// Adds the tool to a world that is not prepared yet, its handle at `start`; a chain hangs from there along the
+/// handle's −y. Returns its index, which is also world.tool(). Throws InputError.
+int add_tool(World& world, const ToolSettings& settings, const Pose& start);
+
+}  // namespace palpate

@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "palpate/world/world.h"
+
+// The step of a world, in the order of DESIGN.md, "Mechanics shared by all".
+namespace palpate {
+namespace {
+
+auto key_of(const Contact& c) noexcept {
+  return std::tuple(c.body_a, c.body_b, c.id);
+}
+
+}  // namespace
+
+bool World::step(double h, StepReport& report) {
+  {
+    const StageTimer timer(report, Stage::kFree);
+    if (!compute_free_motion({&h, 1})) return false;
+  }
+  {
+    const StageTimer timer(report, Stage::kDetect);
+    find_contacts();
+  }
+  {
+    const StageTimer timer(report, Stage::kCompliance);
+    assemble_rows();
+    if (!assemble_compliance()) return false;
+  }
+  SolveReport solved;
+  {
+    const StageTimer timer(report, Stage::kSolve);
+    solved = solve();
+  }
+  {
+    const StageTimer timer(report, Stage::kCorrect);
+    advance();
+  }
+  report.residual = solved.residual.metres;
+  report.residual_force = solved.residual.newtons;
+  report.converged = solved.converged;
+  report.iterations = solved.iterations;
+  report.penetration = found_.deepest;
+  report.contacts = static_cast<std::int32_t>(
+      std::count_if(contact_forces_.begin(), contact_forces_.end(), [](const Vec3& f) { return f.x() > 0.0; }));
+  report.overflow = found_.overflow;
+  return true;
+}
+
+bool World::compute_free_motion(std::span<const double> time_steps) {
+  h_ = time_steps[0];
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    Moving& m = moving_[i];
+    if (m.free.empty()) continue;
+    Body& body = *bodies_[i].body;
+    if (!body.linearise(time_steps)) return false;
+    body.compute_free_motion(0, m.free);
+    if (m.side.kind == ConstraintSide::Kind::kLight) body.compute_response(0, m.response);
+  }
+  return true;
+}
+
+void World::find_contacts() {
+  found_ = finder_->find(h_, free_changes_, contacts_);
+  trim_contacts();
+}
+
+/// Bodies of many unknowns have room for so many rows: beyond that their widest gaps go.
+void World::trim_contacts() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (moving_[i].side.kind != ConstraintSide::Kind::kDense) continue;
+    const auto body = static_cast<std::int32_t>(i);
+    const auto of_body = [&](const Contact& c) { return c.body_a == body || c.body_b == body; };
+    int room = bodies_[i].body->max_rows();
+    for (const Joint& j : joints_) room -= j.body_a == body || j.body_b == body ? 16 : 0;
+    const auto allowed = static_cast<std::ptrdiff_t>(std::max(0, room / 3));
+    auto surplus = std::count_if(contacts_.begin(), contacts_.end(), of_body) - allowed;
+    if (surplus <= 0) continue;
+    found_.overflow = true;
+    for (; surplus > 0; --surplus) {
+      auto widest = contacts_.end();
+      for (auto c = contacts_.begin(); c != contacts_.end(); ++c) {
+        if (of_body(*c) && (widest == contacts_.end() || c->gap > widest->gap)) widest = c;
+      }
+      contacts_.erase(widest);
+    }
+  }
+}
+
+void World::assemble_rows() {
+  problem_.clear();
+  for (Moving& m : moving_) {
+    m.rows.clear();
+    if (m.side.kind == ConstraintSide::Kind::kDense) m.side.body = problem_.add_dense_body();
+    if (m.side.kind == ConstraintSide::Kind::kLight) m.side.body = problem_.add_light_body();
+  }
+  const auto body_of = [&](int i) { return i < 0 ? nullptr : bodies_[static_cast<std::size_t>(i)].body.get(); };
+  for (const Joint& j : joints_) {
+    const std::size_t count =
+        compute_joint_constraints(j, body_of(j.body_a), body_of(j.body_b), h_, joint_constraints_);
+    for (std::size_t k = 0; k < count; ++k) add_constraint_rows(joint_constraints_[k], j.body_a, j.point_a, j.body_b);
+  }
+  first_contact_ = static_cast<int>(problem_.constraints().size());
+  JointConstraint contact;
+  for (const Contact& c : contacts_) {
+    contact.constraint.kind = ConstraintKind::kContact;
+    contact.constraint.rows = 3;
+    contact.constraint.friction = c.friction;
+    Vec3 t1, t2;
+    make_tangents(c.normal, t1, t2);
+    contact.rows[0] = {false, c.normal, std::max(c.gap, -h_ * settings_.push_out_speed)};
+    contact.rows[1] = {false, t1, 0.0};
+    contact.rows[2] = {false, t2, 0.0};
+    contact.points_b[0] = c.foot_b;
+    add_constraint_rows(contact, c.body_a, c.foot_a, c.body_b);
+  }
+}
+
+void World::add_constraint_rows(const JointConstraint& what, int body_a, const BodyPoint& point_a, int body_b) {
+  Constraint c = what.constraint;
+  const auto side_of = [&](int body) {
+    return body < 0 ? ConstraintSide{} : moving_[static_cast<std::size_t>(body)].side;
+  };
+  c.a = side_of(body_a);
+  c.b = side_of(body_b);
+  const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
+  for (int r = 0; r < added.rows; ++r) {
+    const JointRow& row = what.rows[static_cast<std::size_t>(r)];
+    for (const int body : {body_a, body_b}) {
+      if (side_of(body).kind == ConstraintSide::Kind::kDense) moving_[static_cast<std::size_t>(body)].rows.begin_row();
+    }
+    double delta = row.error;
+    delta += fill_side(added.a, r, body_a, point_a, row, 1.0);
+    delta += fill_side(added.b, r, body_b, what.points_b[0], row, what.share - 1.0);
+    if (what.share > 0.0) delta += fill_side(added.b, r, body_b, what.points_b[1], row, -what.share);
+    problem_.delta_free(added.first_row + r) = delta;
+    problem_.compliance(added.first_row + r) = what.compliance;
+  }
+}
+
+/// Adds one end's part of a row, times `scale`; returns what the free motion does to it in this step [m].
+double World::fill_side(const ConstraintSide& side, int offset, int body, const BodyPoint& point, const JointRow& what,
+                        double scale) {
+  if (side.kind == ConstraintSide::Kind::kNone) return 0.0;
+  Moving& m = moving_[static_cast<std::size_t>(body)];
+  const Body& b = *bodies_[static_cast<std::size_t>(body)].body;
+  const int count = what.turn ? b.compute_turn_row(point, scale * what.direction, entries_)
+                              : b.compute_point_row(point, scale * what.direction, entries_);
+  const auto entries = std::span(entries_).first(static_cast<std::size_t>(count));
+  const std::span<const Vec3> v = b.velocities();
+  double speed = 0.0;
+  for (const BlockRows::Entry& e : entries) {
+    const auto block = static_cast<std::size_t>(e.block);
+    speed += e.value.dot(v[block] + m.free[block]);
+  }
+  if (side.kind == ConstraintSide::Kind::kDense) {
+    for (const BlockRows::Entry& e : entries) m.rows.add(e.block, e.value);
+  } else {
+    ConstraintProblem::Vec6 J = ConstraintProblem::Vec6::Zero();
+    for (const BlockRows::Entry& e : entries) J.segment<3>(3 * e.block) += e.value;
+    problem_.light_J(side.first + offset) += J;
+    problem_.light_Y(side.first + offset).noalias() += m.response * J;
+  }
+  return h_ * speed;
+}
+
+bool World::assemble_compliance() {
+  problem_.prepare_dense();
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    Moving& m = moving_[i];
+    if (m.side.kind != ConstraintSide::Kind::kDense || m.rows.rows() == 0) continue;
+    auto W = problem_.dense_compliance(m.side.body);
+    if (!bodies_[i].body->add_compliance(0, m.rows, W)) return false;
+  }
+  return true;
+}
+
+SolveReport World::solve() {
+  lambda_.assign(static_cast<std::size_t>(problem_.rows()), 0.0);
+  warm_start();
+  const SolveReport report = solver_->solve(problem_, settings_.solver, lambda_);
+  contact_forces_.clear();
+  const auto constraints = problem_.constraints().subspan(static_cast<std::size_t>(first_contact_));
+  for (const Constraint& c : constraints)
+    contact_forces_.push_back(Eigen::Map<const Vec3>(lambda_.data() + c.first_row));
+  remember();
+  return report;
+}
+
+/// First guess: the last step's forces, of contacts with the same identity turned to the new tangents. Both lists are
+/// ordered by bodies and identity.
+void World::warm_start() {
+  const auto joint_rows =
+      first_contact_ < static_cast<int>(problem_.constraints().size())
+          ? static_cast<std::size_t>(problem_.constraints()[static_cast<std::size_t>(first_contact_)].first_row)
+          : lambda_.size();
+  if (last_.joint_forces.size() == joint_rows)
+    std::copy(last_.joint_forces.begin(), last_.joint_forces.end(), lambda_.begin());
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& c = contacts_[i];
+    while (last < last_.contacts.size() && key_of(last_.contacts[last]) < key_of(c)) ++last;
+    if (last == last_.contacts.size()) break;
+    if (key_of(last_.contacts[last]) != key_of(c)) continue;
+    const Vec3& f = last_.contact_forces[last];
+    Vec3 t1, t2;
+    make_tangents(c.normal, t1, t2);
+    const int row = problem_.constraints()[static_cast<std::size_t>(first_contact_) + i].first_row;
+    Eigen::Map<Vec3>(lambda_.data() + row) = Vec3(std::max(0.0, f.dot(c.normal)), f.dot(t1), f.dot(t2));
+  }
+}
+
+void World::remember() {
+  const std::size_t contact_rows = 3 * contacts_.size();
+  last_.joint_forces.assign(lambda_.begin(), lambda_.end() - static_cast<std::ptrdiff_t>(contact_rows));
+  last_.contacts.assign(contacts_.begin(), contacts_.end());
+  last_.contact_forces.resize(contacts_.size());
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    Vec3 t1, t2;
+    make_tangents(contacts_[i].normal, t1, t2);
+    const Vec3& f = contact_forces_[i];
+    last_.contact_forces[i] = f.x() * contacts_[i].normal + f.y() * t1 + f.z() * t2;
+  }
+}
+
+void World::advance() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    Moving& m = moving_[i];
+    if (m.free.empty()) continue;
+    Body& body = *bodies_[i].body;
+    if (m.side.kind == ConstraintSide::Kind::kDense && m.rows.rows() > 0) {
+      m.lambda.clear();
+      for (const std::int32_t row : problem_.dense_row_map(m.side.body))
+        m.lambda.push_back(lambda_[static_cast<std::size_t>(row)]);
+      body.compute_correction(0, m.rows, m.lambda, m.change);
+      for (std::size_t b = 0; b < m.free.size(); ++b) m.change[b] += m.free[b];
+    } else {
+      std::copy(m.free.begin(), m.free.end(), m.change.begin());
+    }
+  }
+  for (const Constraint& c : problem_.constraints()) {
+    for (const ConstraintSide* side : {&c.a, &c.b}) {
+      if (side->kind != ConstraintSide::Kind::kLight) continue;
+      Moving& m = *light_[static_cast<std::size_t>(side->body)];
+      ConstraintProblem::Vec6 change = ConstraintProblem::Vec6::Zero();
+      for (int r = 0; r < c.rows; ++r)
+        change += lambda_[static_cast<std::size_t>(c.first_row + r)] / h_ * problem_.light_Y(side->first + r);
+      for (std::size_t b = 0; b < m.change.size(); ++b) m.change[b] += change.segment<3>(3 * static_cast<int>(b));
+    }
+  }
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (!moving_[i].free.empty()) bodies_[i].body->advance(h_, moving_[i].change);
+  }
+}
+
+const BlockRows& World::rows(int body) const noexcept {
+  return moving_[static_cast<std::size_t>(body)].rows;
+}
+
+std::span<const Vec3> World::free_change(int body) const noexcept {
+  return moving_[static_cast<std::size_t>(body)].free;
+}
+
+}  // namespace palpate

@@ -1,0 +1,93 @@
+#include <numbers>
+
+#include "bricks.h"
+
+// Coulomb's law on blocks.
+namespace palpate {
+namespace {
+
+using namespace testing;
+constexpr double kStep = 0.002;
+
+/// A block at rest on a slope of `angle`, in contact; a flat one, so that it does not tip.
+struct Slope {
+  World world;
+  int block;
+  Vec3 down;  ///< along the slope
+
+  Slope(double angle, double friction) {
+    const Vec3 normal(std::sin(angle), std::cos(angle), 0.0);
+    down = Vec3(std::cos(angle), -std::sin(angle), 0.0);
+    add_plane(world, friction, normal);
+    BrickOptions o;
+    o.size = Vec3(0.2, 0.04, 0.2);
+    o.friction = friction;
+    o.pose.rotation = Quat::FromTwoVectors(Vec3::UnitY(), normal);
+    o.pose.position = 0.02 * normal;
+    block = add_brick(world, o);
+    world.prepare();
+  }
+};
+
+TEST(SlidingBlock, SticksBelowTheFrictionAngleAndSlidesAboveIt) {
+  const double mu = 0.4;
+  Slope below(std::atan(0.99 * mu), mu);
+  const Vec3 start = position_of(below.world, below.block);
+  run(below.world, 2.0, kStep);
+  EXPECT_LT((position_of(below.world, below.block) - start).norm(), 1e-7);
+  Slope above(std::atan(1.01 * mu), mu);
+  run(above.world, 2.0, kStep);
+  EXPECT_GT((position_of(above.world, above.block) - start).norm(), 0.01);
+}
+
+// a = g (sin α − μ cos α); velocity is exact for a constant force at any step.
+TEST(SlidingBlock, AcceleratesAsCoulombSays) {
+  const double mu = 0.3, angle = 0.6;
+  Slope slope(angle, mu);
+  run(slope.world, 1.0, kStep);
+  const double a = kGravity * (std::sin(angle) - mu * std::cos(angle));
+  const Vec3 v = slope.world.bodies()[static_cast<std::size_t>(slope.block)].body->velocities()[0];
+  EXPECT_NEAR(v.dot(slope.down), a, 1e-6 * a);
+}
+
+// s = v²/(2 μ g), in each of 16 directions: the cone is round. Semi-implicit Euler stops within one step's way of it.
+TEST(SlidingBlock, StopsAtCoulombDistanceInEveryDirection) {
+  const double mu = 0.25, speed = 1.0;
+  const double expected = speed * speed / (2.0 * mu * kGravity);
+  for (int i = 0; i < 16; ++i) {
+    const double phi = 2.0 * std::numbers::pi * i / 16.0;
+    const Vec3 direction(std::cos(phi), 0.0, std::sin(phi));
+    World world;
+    add_plane(world, mu);
+    BrickOptions o;
+    o.size = Vec3(0.2, 0.02, 0.2);
+    o.friction = mu;
+    o.pose.position = Vec3(0.0, 0.01, 0.0);
+    o.velocity.linear = speed * direction;
+    const int block = add_brick(world, o);
+    world.prepare();
+    run(world, 1.0, kStep);
+    const Vec3 way = position_of(world, block) - o.pose.position;
+    EXPECT_NEAR(way.dot(direction), expected, speed * kStep) << i;
+    EXPECT_LT(way.cross(direction).norm(), 1e-4 * expected) << i;
+    EXPECT_LT(rigid(world, block).velocities()[0].norm(), 1e-6) << i;
+  }
+}
+
+// A block at rest under a push below the limit: contact forces balance weight and push to 1e-6 of the weight.
+TEST(PushedBlock, ContactForceBalancesWeightAndPush) {
+  World world;
+  add_plane(world, 0.5);
+  BrickOptions o;
+  o.pose.position = Vec3(0.0, 0.05, 0.0);
+  const int block = add_brick(world, o);
+  world.prepare();
+  const Vec3 push(2.0, 0.0, 1.0);
+  world.bodies()[static_cast<std::size_t>(block)].body->external_forces()[0] = push;
+  run(world, 1.0, kStep);
+  const Vec3 weight(0.0, -1.0 * kGravity, 0.0);
+  EXPECT_LT((contact_force_on(world, block) + weight + push).norm(), 1e-6 * kGravity);
+}
+
+}  // namespace
+}  // namespace palpate
