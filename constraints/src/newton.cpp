@@ -1,0 +1,255 @@
+#include "newton.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "residual.h"
+
+namespace palpate {
+namespace {
+
+using DenseMap = Eigen::Map<Eigen::MatrixXd>;
+using VectorMap = Eigen::Map<Eigen::VectorXd>;
+
+/// Extra compliance of held rows in the matrix, as a part of their own: large enough that rounding of a singular W,
+/// about 1e-16, stays small in λ, and small enough that a step errs by a part in 1e10.
+constexpr double kRegular = 1e-10;
+/// A force this many times what any row alone would need is no answer but a contradiction between equality rows.
+constexpr double kMostForce = 1e7;
+/// Columns that the factorisation takes at once.
+constexpr int kPanel = 16;
+
+std::size_t at_row(int i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
+/// Eliminates columns [from, to) of A below their diagonal, exchanging whole rows of A and x.
+bool factor_panel(DenseMap& A, VectorMap& x, int from, int to) noexcept {
+  const int n = static_cast<int>(A.rows());
+  for (int k = from; k < to; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < n; ++i) {
+      if (std::abs(A(i, k)) > std::abs(A(pivot, k))) pivot = i;
+    }
+    if (!(std::abs(A(pivot, k)) > 0.0) || !std::isfinite(A(pivot, k))) return false;
+    if (pivot != k) {
+      A.row(k).swap(A.row(pivot));
+      std::swap(x[k], x[pivot]);
+    }
+    const int below = n - k - 1;
+    A.col(k).tail(below) /= A(k, k);
+    for (int j = k + 1; j < to; ++j) A.col(j).tail(below) -= A(k, j) * A.col(k).tail(below);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool solve_general(DenseMap& A, VectorMap& x) noexcept {
+  const int n = static_cast<int>(A.rows());
+  for (int from = 0; from < n; from += kPanel) {
+    const int to = std::min(from + kPanel, n);
+    if (!factor_panel(A, x, from, to)) return false;
+    for (int j = to; j < n; ++j) {
+      for (int k = from; k < to; ++k)
+        A.col(j).segment(k + 1, to - k - 1) -= A(k, j) * A.col(k).segment(k + 1, to - k - 1);
+    }
+    A.bottomRightCorner(n - to, n - to).noalias() -=
+        A.block(to, from, n - to, to - from) * A.block(from, to, to - from, n - to);
+  }
+  for (int k = 0; k < n; ++k) x.tail(n - k - 1) -= x[k] * A.col(k).tail(n - k - 1);
+  for (int k = n - 1; k >= 0; --k) {
+    x[k] /= A(k, k);
+    x.head(k) -= x[k] * A.col(k).head(k);
+  }
+  return true;
+}
+
+void NewtonSteps::reserve(int rows) {
+  most_rows_ = std::max(most_rows_, rows);
+  const std::size_t n = at_row(most_rows_);
+  W_.resize(n * n);
+  A_.resize(n * n);
+  for (std::vector<double>* v : {&lambda_, &delta_, &step_, &pushed_, &rhs_}) v->resize(n);
+  row_.resize(n);
+  active_.reserve(n);
+}
+
+void NewtonSteps::start(const ConstraintProblem& problem, bool pyramid) noexcept {
+  problem_ = &problem;
+  pyramid_ = pyramid;
+  rows_ = problem.rows();
+  DenseMap W(W_.data(), rows_, rows_);
+  problem.assemble_dense(W);
+  most_force_ = 0.0;
+  for (int i = 0; i < rows_; ++i) {
+    W(i, i) += problem.compliance()[at_row(i)];
+    row_[at_row(i)] = {};
+    row_[at_row(i)].w = W(i, i);
+    if (W(i, i) > 0.0)
+      most_force_ = std::max(most_force_, kMostForce * std::abs(problem.delta_free()[at_row(i)]) / W(i, i));
+  }
+  for (const Constraint& c : problem.constraints()) {
+    if (c.kind != ConstraintKind::kContact) continue;
+    for (int i = 1; i < 3; ++i) {
+      Row& row = row_[at_row(c.first_row + i)];
+      row.normal = c.first_row;
+      row.friction = c.friction;
+      if (!pyramid) row.w = 0.5 * (W(c.first_row + 1, c.first_row + 1) + W(c.first_row + 2, c.first_row + 2));
+    }
+  }
+}
+
+bool NewtonSteps::evaluate() noexcept {
+  const DenseMap W(W_.data(), rows_, rows_);
+  VectorMap delta(delta_.data(), rows_);
+  std::copy_n(problem_->delta_free().begin(), rows_, delta_.begin());
+  delta.noalias() += W * VectorMap(lambda_.data(), rows_);
+  Residual r;
+  for (const Constraint& c : problem_->constraints()) {
+    double w[6];
+    for (int i = 0; i < c.rows; ++i) w[i] = W(c.first_row + i, c.first_row + i);
+    add_residual(c, w, &delta_[at_row(c.first_row)], &lambda_[at_row(c.first_row)], pyramid_, r);
+  }
+  metres_ = r.metres;
+  return std::isfinite(metres_);
+}
+
+void NewtonSteps::classify_tangents(const Constraint& c, double normal_force) noexcept {
+  const std::size_t t = at_row(c.first_row + 1);
+  const double radius = c.friction * normal_force;
+  if (pyramid_) {
+    for (std::size_t i = t; i < t + 2; ++i) {
+      const double tau = lambda_[i] - delta_[i] / row_[i].w;
+      row_[i].state = !(row_[i].w > 0.0)        ? RowState::kFixed
+                      : std::abs(tau) <= radius ? RowState::kHeld
+                                                : RowState::kBound;
+      row_[i].direction = tau > 0.0 ? 1.0 : -1.0;
+    }
+    return;
+  }
+  const double x = lambda_[t] - delta_[t] / row_[t].w;
+  const double y = lambda_[t + 1] - delta_[t + 1] / row_[t].w;
+  const double length = std::hypot(x, y);
+  const RowState state = !(row_[t].w > 0.0) ? RowState::kFixed : length <= radius ? RowState::kHeld : RowState::kSlip;
+  row_[t].state = row_[t + 1].state = state;
+  row_[t].direction = x / length;
+  row_[t + 1].direction = y / length;
+  row_[t].beta = row_[t + 1].beta = radius / length;
+}
+
+void NewtonSteps::classify_contact(const Constraint& c) noexcept {
+  const std::size_t n = at_row(c.first_row);
+  const double tau = row_[n].w > 0.0 ? lambda_[n] - delta_[n] / row_[n].w : 0.0;
+  for (std::size_t i = n; i < n + 3; ++i) row_[i].state = RowState::kFixed;
+  if (tau > 0.0) {
+    row_[n].state = RowState::kHeld;
+    if (c.friction > 0.0) classify_tangents(c, tau);
+  }
+  for (std::size_t i = n; i < n + 3; ++i) {
+    if (row_[i].state == RowState::kFixed) step_[i] = -lambda_[i];
+  }
+}
+
+void NewtonSteps::classify() noexcept {
+  std::fill_n(step_.begin(), rows_, 0.0);
+  for (const Constraint& c : problem_->constraints()) {
+    const std::size_t first = at_row(c.first_row);
+    if (c.kind == ConstraintKind::kContact) {
+      classify_contact(c);
+    } else if (c.kind == ConstraintKind::kEquality) {
+      for (std::size_t i = first; i < first + at_row(c.rows); ++i) {
+        row_[i].state = row_[i].w > 0.0 ? RowState::kHeld : RowState::kFixed;
+      }
+    } else {
+      const double w = row_[first].w;
+      const double tau = w > 0.0 ? lambda_[first] - delta_[first] / w : lambda_[first];
+      const double to = std::max(c.lower, std::min(c.upper, tau));
+      row_[first].state = to == tau && w > 0.0 ? RowState::kHeld : RowState::kFixed;
+      if (row_[first].state == RowState::kFixed) step_[first] = to - lambda_[first];
+    }
+  }
+  active_.clear();
+  for (int i = 0; i < rows_; ++i) {
+    if (row_[at_row(i)].state != RowState::kFixed) active_.push_back(i);
+  }
+}
+
+// Rows are scaled to metres: all entries are then of the size of W's.
+void NewtonSteps::assemble_tangent(int at) noexcept {
+  const int i = active_[at_row(at)];
+  const Row& row = row_[at_row(i)];
+  const int n = static_cast<int>(active_.size());
+  DenseMap A(A_.data(), n, n);
+  const DenseMap W(W_.data(), rows_, rows_);
+  const int other = i == row.normal + 1 ? i + 1 : i - 1;
+  const bool slips = row.state == RowState::kSlip;
+  // (I − n nᵀ) β: this tangent's row of it.
+  const double own = slips ? row.beta * (1.0 - row.direction * row.direction) : 0.0;
+  const double cross = slips ? -row.beta * row.direction * row_[at_row(other)].direction : 0.0;
+  for (int j = 0; j < n; ++j) {
+    const int column = active_[at_row(j)];
+    double a = own * W(i, column) + cross * W(other, column);
+    if (column == i) a += row.w * (1.0 - own);
+    if (slips && column == other) a -= row.w * cross;
+    if (column == row.normal) a -= row.w * row.friction * row.direction;
+    A(at, j) = a;
+  }
+  const double off = lambda_[at_row(i)] - row.friction * lambda_[at_row(row.normal)] * row.direction;
+  rhs_[at_row(at)] = -row.w * off - own * pushed_[at_row(i)] - cross * pushed_[at_row(other)];
+}
+
+void NewtonSteps::assemble() noexcept {
+  const int n = static_cast<int>(active_.size());
+  DenseMap A(A_.data(), n, n);
+  const DenseMap W(W_.data(), rows_, rows_);
+  // What the fixed rows' steps do to the others.
+  VectorMap(pushed_.data(), rows_).noalias() = W * VectorMap(step_.data(), rows_);
+  for (int j = 0; j < n; ++j) {
+    const double* column = W.data() + at_row(rows_) * at_row(active_[at_row(j)]);
+    for (int i = 0; i < n; ++i) A(i, j) = column[active_[at_row(i)]];
+  }
+  for (int k = 0; k < n; ++k) {
+    const std::size_t i = at_row(active_[at_row(k)]);
+    if (row_[i].state == RowState::kHeld) {
+      A(k, k) += kRegular * row_[i].w;
+      rhs_[at_row(k)] = -delta_[i] - pushed_[i];
+    } else {
+      assemble_tangent(k);
+    }
+  }
+}
+
+bool NewtonSteps::step() noexcept {
+  classify();
+  assemble();
+  const int n = static_cast<int>(active_.size());
+  DenseMap A(A_.data(), n, n);
+  VectorMap x(rhs_.data(), n);
+  if (!solve_general(A, x)) return false;
+  for (int k = 0; k < n; ++k) step_[at_row(active_[at_row(k)])] = x[k];
+  VectorMap lambda(lambda_.data(), rows_);
+  lambda += VectorMap(step_.data(), rows_);
+  return evaluate() && lambda.lpNorm<Eigen::Infinity>() <= most_force_;
+}
+
+NewtonSteps::Result NewtonSteps::run(std::span<double> lambda, double goal, bool polish, int most_steps,
+                                     const Deadline& deadline) noexcept {
+  Result result;
+  std::copy_n(lambda.begin(), rows_, lambda_.begin());
+  if (!evaluate()) return {metres_, 0};
+  result.metres = metres_;
+  while (result.steps < most_steps && (result.metres > goal || polish) && !deadline.passed()) {
+    ++result.steps;
+    if (!step()) break;
+    const double before = result.metres;
+    if (metres_ < before) {
+      result.metres = metres_;
+      std::copy_n(lambda_.begin(), rows_, lambda.begin());
+    }
+    if (before <= goal && !(metres_ < 0.5 * before)) break;
+  }
+  return result;
+}
+
+}  // namespace palpate

@@ -1,0 +1,187 @@
+#include "palpate/constraints/solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "anderson.h"
+#include "deadline.h"
+#include "newton.h"
+#include "sweeper.h"
+
+namespace palpate {
+namespace {
+
+/// Sweeps that change nothing by more than this part of the tolerance will not reach it: the problem has no solution.
+constexpr double kStuck = 1e-3;
+/// Steps of Newton after which more sweeps help more than more steps: it converges in about ten or wanders.
+constexpr int kNewtonSteps = 16;
+/// Larger problems are not given to Newton by the accelerated solver: a step of n rows costs as much as n/3 sweeps, and
+/// memory grows as n².
+constexpr int kMostNewtonRows = 256;
+
+/// What the three solvers differ in.
+struct Plan {
+  std::string_view name;
+  bool anderson;          ///< mix sweeps
+  bool newton;            ///< try Newton when sweeps are slow
+  bool newton_first;      ///< before any sweep, whatever the size, and down to rounding
+  int newton_cost_share;  ///< a step of n rows counts as n over this many iterations; 0: as one
+};
+
+constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, 0};
+constexpr Plan kAccelerated{"accelerated", true, true, false, 3};
+constexpr Plan kDirect{"direct", true, true, true, 0};
+
+class SweepSolver final : public ConstraintSolver {
+ public:
+  explicit SweepSolver(const Plan& plan) : plan_(plan) {}
+
+  std::string_view name() const noexcept override { return plan_.name; }
+
+  void reserve(int rows, int dense_rows, int light_bodies) override {
+    sweeper_.reserve(rows, dense_rows, light_bodies);
+    const std::size_t n = std::max(scratch_.size(), static_cast<std::size_t>(rows));
+    scratch_.resize(n);
+    best_.resize(n);
+    if (plan_.anderson) anderson_.reserve(n, sweeper_.most_state());
+    if (plan_.newton) newton_.reserve(plan_.newton_first ? rows : std::min(rows, kMostNewtonRows));
+  }
+
+  SolveReport solve(const ConstraintProblem& problem, const SolverSettings& settings,
+                    std::span<double> lambda) noexcept override;
+
+ private:
+  /// One solve's progress.
+  struct Progress {
+    const ConstraintProblem& problem;
+    const SolverSettings& settings;
+    Deadline deadline;
+    SolveReport report{};
+    double target = 0.0;        ///< residual [m] at which to stop
+    double look_below = 0.0;    ///< a change [m] this small is worth the price of the true residual
+    double least_change = 0.0;  ///< of all sweeps
+    int newton_at = 0;          ///< iterations after which to try Newton
+    bool newton_started = false;
+    bool report_holds = false;  ///< report.residual is of the present λ
+    bool done = false;
+  };
+
+  void sweep(Progress& p) noexcept;
+  void try_newton(Progress& p) noexcept;
+  void finish(Progress& p, std::span<double> lambda) noexcept;
+  Residual residual_of(const Progress& p, std::span<const double> lambda) noexcept {
+    return compute_residual(p.problem, lambda, p.settings.pyramid, scratch_);
+  }
+
+  Plan plan_;
+  Sweeper sweeper_;
+  Anderson anderson_;
+  NewtonSteps newton_;
+  std::vector<double> scratch_, best_;
+};
+
+SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSettings& settings,
+                               std::span<double> lambda) noexcept {
+  Progress p{problem, settings, Deadline(settings.max_seconds)};
+  if (!sweeper_.fits(problem)) {
+    p.report.residual = {HUGE_VAL, HUGE_VAL};
+    return p.report;
+  }
+  sweeper_.start(problem, settings.pyramid, lambda);
+  anderson_.restart();
+  p.target = std::max(settings.tolerance, sweeper_.immovable());
+  p.look_below = settings.tolerance;
+  p.least_change = HUGE_VAL;
+  const bool newton = plan_.newton && newton_.fits(problem);
+  // As many sweeps first as one step costs: easy problems are done by then.
+  p.newton_at = plan_.newton_first ? 0 : std::max(10, problem.rows() / 3);
+  while (!p.done && p.report.iterations < settings.max_iterations) {
+    if (newton && p.report.iterations >= p.newton_at) {
+      try_newton(p);
+    } else {
+      sweep(p);
+    }
+    if (p.deadline.passed()) break;
+  }
+  finish(p, lambda);
+  return p.report;
+}
+
+void SweepSolver::sweep(Progress& p) noexcept {
+  if (plan_.anderson) anderson_.before(sweeper_.lambda());
+  const double change = sweeper_.sweep();
+  ++p.report.iterations;
+  p.report_holds = false;
+  if (!std::isfinite(change)) {
+    p.done = true;
+    return;
+  }
+  if (change <= p.look_below) {
+    p.report.residual = residual_of(p, sweeper_.lambda());
+    p.report_holds = true;
+    p.done = !(p.report.residual.metres > p.target) || !std::isfinite(p.report.residual.metres) ||
+             change <= kStuck * p.settings.tolerance;
+    if (p.done) return;
+    p.look_below = 0.5 * change;
+    sweeper_.refresh();
+    anderson_.restart();
+  }
+  if (!plan_.anderson || p.report.iterations >= p.settings.max_iterations) return;
+  if (change < p.least_change) {
+    p.least_change = change;
+    std::copy(sweeper_.lambda().begin(), sweeper_.lambda().end(), best_.begin());
+  }
+  anderson_.mix(sweeper_.state(), sweeper_.own_compliance());
+}
+
+void SweepSolver::try_newton(Progress& p) noexcept {
+  const int cost = plan_.newton_cost_share == 0 ? 1 : std::max(1, p.problem.rows() / plan_.newton_cost_share);
+  const int most = std::min(kNewtonSteps, (p.settings.max_iterations - p.report.iterations) / cost);
+  const int before = p.report.iterations;
+  if (most > 0) {
+    if (!p.newton_started) newton_.start(p.problem, p.settings.pyramid);
+    p.newton_started = true;
+    const NewtonSteps::Result result = newton_.run(sweeper_.lambda(), p.target, plan_.newton_first, most, p.deadline);
+    p.report.iterations += std::max(1, cost * result.steps);
+    sweeper_.refresh();
+    anderson_.restart();
+    p.least_change = HUGE_VAL;
+    p.report.residual = residual_of(p, sweeper_.lambda());
+    p.report_holds = true;
+    p.done = !(p.report.residual.metres > p.target) || !std::isfinite(p.report.residual.metres);
+  }
+  // If it failed: twice as long a stretch of sweeps as it took, before the next attempt.
+  p.newton_at = p.report.iterations + std::max(2 * (p.report.iterations - before), p.problem.rows());
+}
+
+void SweepSolver::finish(Progress& p, std::span<double> lambda) noexcept {
+  const std::span<double> last = sweeper_.lambda();
+  if (!p.report_holds) p.report.residual = residual_of(p, last);
+  if (p.least_change < HUGE_VAL && !(p.report.residual.metres <= p.target)) {
+    // Mixing may have been caught at a bad moment.
+    const std::span<const double> best(best_.data(), last.size());
+    const Residual residual = residual_of(p, best);
+    if (residual.metres < p.report.residual.metres) {
+      p.report.residual = residual;
+      std::copy(best.begin(), best.end(), last.begin());
+    }
+  }
+  std::copy(last.begin(), last.end(), lambda.begin());
+  p.report.converged = p.report.residual.metres <= p.settings.tolerance;
+}
+
+}  // namespace
+
+std::unique_ptr<ConstraintSolver> make_gauss_seidel() {
+  return std::make_unique<SweepSolver>(kGaussSeidel);
+}
+
+std::unique_ptr<ConstraintSolver> make_conjugate_gradient_solver() {
+  return std::make_unique<SweepSolver>(kAccelerated);
+}
+
+std::unique_ptr<ConstraintSolver> make_direct_solver() {
+  return std::make_unique<SweepSolver>(kDirect);
+}
+
+}  // namespace palpate
