@@ -4,6 +4,7 @@
 
 #include "own_block.h"
 #include "palpate/constraints/solver.h"
+#include "residual.h"
 
 namespace palpate {
 namespace {
@@ -25,7 +26,7 @@ double scaled_bound(double w, double x) noexcept {
 }
 
 // All in metres: w λ − P(w λ − δ') with sets scaled by w, which needs no division.
-void count_contact(const Constraint& c, const Vec3& w, const Vec3& delta, const double* lambda, bool pyramid,
+void count_contact(const Constraint& c, const double* w, const double* delta, const double* lambda, bool pyramid,
                    Residual& r) noexcept {
   count(r, std::abs(w[0] * lambda[0] - std::max(0.0, w[0] * lambda[0] - delta[0])), w[0]);
   const double bound = c.friction * std::max(0.0, lambda[0]);
@@ -49,34 +50,41 @@ void count_contact(const Constraint& c, const Vec3& w, const Vec3& delta, const 
 
 }  // namespace
 
+void add_residual(const Constraint& c, const double* w, const double* delta, const double* lambda, bool pyramid,
+                  Residual& r) noexcept {
+  // A projection may hide what is not a number; a sum does not.
+  for (int i = 0; i < c.rows; ++i) {
+    if (!std::isfinite(w[i] + delta[i] + lambda[i])) raise(r.metres, std::numeric_limits<double>::infinity());
+  }
+  switch (c.kind) {
+    case ConstraintKind::kContact:
+      count_contact(c, w, delta, lambda, pyramid, r);
+      break;
+    case ConstraintKind::kEquality:
+      for (int i = 0; i < c.rows; ++i) count(r, std::abs(delta[i]), w[i]);
+      break;
+    case ConstraintKind::kBounded: {
+      const double wl = w[0] * lambda[0];
+      const double low = scaled_bound(w[0], c.lower), high = scaled_bound(w[0], c.upper);
+      count(r, std::abs(wl - std::max(low, std::min(high, wl - delta[0]))), w[0]);
+      break;
+    }
+  }
+}
+
 Residual compute_residual(const ConstraintProblem& problem, std::span<const double> lambda, bool pyramid,
                           std::span<double> scratch) noexcept {
   problem.compute_delta(lambda, scratch);
   Residual r;
   for (const Constraint& c : problem.constraints()) {
     const std::size_t row = static_cast<std::size_t>(c.first_row);
-    Eigen::Matrix<double, kMaxConstraintRows, 1> w = compute_own_diagonal(problem, c), delta;
+    Eigen::Matrix<double, kMaxConstraintRows, 1> w = compute_own_diagonal(problem, c);
     for (int i = 0; i < c.rows; ++i) {
       const std::size_t at = row + static_cast<std::size_t>(i);
       w[i] += problem.compliance()[at];
-      delta[i] = scratch[at] + problem.compliance()[at] * lambda[at];
-      // A projection may hide what is not a number; a sum does not.
-      if (!std::isfinite(w[i] + delta[i] + lambda[at])) raise(r.metres, std::numeric_limits<double>::infinity());
+      scratch[at] += problem.compliance()[at] * lambda[at];
     }
-    switch (c.kind) {
-      case ConstraintKind::kContact:
-        count_contact(c, w.head<3>(), delta.head<3>(), &lambda[row], pyramid, r);
-        break;
-      case ConstraintKind::kEquality:
-        for (int i = 0; i < c.rows; ++i) count(r, std::abs(delta[i]), w[i]);
-        break;
-      case ConstraintKind::kBounded: {
-        const double wl = w[0] * lambda[row];
-        const double low = scaled_bound(w[0], c.lower), high = scaled_bound(w[0], c.upper);
-        count(r, std::abs(wl - std::max(low, std::min(high, wl - delta[0]))), w[0]);
-        break;
-      }
-    }
+    add_residual(c, w.data(), &scratch[row], &lambda[row], pyramid, r);
   }
   return r;
 }

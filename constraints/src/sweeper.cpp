@@ -27,6 +27,7 @@ void Sweeper::reserve(int rows, int dense_rows, int light_bodies) {
   most_dense_size_ = std::max(most_dense_size_, 4 * size_of(dense_rows));
   most_light_bodies_ = std::max(most_light_bodies_, size_of(light_bodies));
   state_.resize(round_up(most_rows_) + most_dense_size_ + kLightStride * most_light_bodies_);
+  w_.resize(most_rows_);
   visits_.reserve(most_rows_);
   contacts_.reserve(most_rows_ / 3 + 1);
   light_contacts_.reserve(2 * (most_rows_ / 3 + 1));
@@ -97,6 +98,7 @@ void Sweeper::add_contact(const Constraint& c, std::int32_t at) noexcept {
   Mat3 W = compute_own_block(*problem_, c).topLeftCorner<3, 3>();
   const Vec3 compliance = Map<const Vec3>(&problem_->compliance()[row]);
   W.diagonal() += compliance;
+  Map<Vec3>(w_.data() + row) = W.diagonal();
   Contact& contact = contacts_.emplace_back();
   contact.block.set(W, c.friction);
   contact.delta_free = Map<const Vec3>(&problem_->delta_free()[row]);
@@ -117,7 +119,10 @@ void Sweeper::add_contact(const Constraint& c, std::int32_t at) noexcept {
 
 void Sweeper::add_general(const Constraint& c, std::int32_t at) noexcept {
   OwnBlock W = compute_own_block(*problem_, c);
-  for (int i = 0; i < c.rows; ++i) W(i, i) += problem_->compliance()[size_of(c.first_row + i)];
+  for (int i = 0; i < c.rows; ++i) {
+    W(i, i) += problem_->compliance()[size_of(c.first_row + i)];
+    w_[size_of(c.first_row + i)] = W(i, i);
+  }
   General& g = generals_.emplace_back();
   g.inverse = compute_own_inverse(W, c.rows);
   g.a = make_side(c.a);

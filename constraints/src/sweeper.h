@@ -34,8 +34,12 @@ class Sweeper {
   void refresh() noexcept;
 
   std::span<double> lambda() noexcept { return {state_.data(), rows_}; }
-  /// λ, d and u, in one array whose gaps are zero.
+  /// λ, d and u, in one array whose gaps are zero. Largest size for what was reserved: most_state().
   std::span<double> state() noexcept { return {state_.data(), state_size_}; }
+  std::size_t most_state() const noexcept { return state_.size(); }
+
+  /// Own compliance of each row, C included [m/N].
+  std::span<const double> own_compliance() const noexcept { return {w_.data(), rows_}; }
 
   /// Largest violation [m] of the contacts that no force moves: no λ has a smaller residual.
   double immovable() const noexcept { return immovable_; }
@@ -95,6 +99,7 @@ class Sweeper {
   std::size_t rows_ = 0, dense_begin_ = 0, light_begin_ = 0, state_size_ = 0;
   std::size_t most_rows_ = 0, most_dense_size_ = 0, most_light_bodies_ = 0;
   std::vector<double, Eigen::aligned_allocator<double>> state_;
+  std::vector<double> w_;
   std::vector<Visit> visits_;
   std::vector<Contact> contacts_;
   std::vector<LightContact> light_contacts_;

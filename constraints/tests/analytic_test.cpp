@@ -222,7 +222,10 @@ TEST_P(EverySolver, ComplianceOfARowIsASpring) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver, ::testing::Values(Maker{"gauss_seidel", &make_gauss_seidel}),
+INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
+                         ::testing::Values(Maker{"gauss_seidel", &make_gauss_seidel},
+                                           Maker{"accelerated", &make_conjugate_gradient_solver},
+                                           Maker{"direct", &make_direct_solver}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
