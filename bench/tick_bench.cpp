@@ -12,11 +12,9 @@
 #include "palpate/haptics/device.h"
 #include "palpate/methods/registry.h"
 
-#ifdef PALPATE_HAS_BULLET
 #include <BulletCollision/CollisionShapes/btBvhTriangleMeshShape.h>
 #include <BulletCollision/CollisionShapes/btTriangleIndexVertexArray.h>
 #include <BulletCollision/NarrowPhaseCollision/btRaycastCallback.h>
-#endif
 
 namespace palpate {
 namespace {
@@ -34,7 +32,6 @@ double median_ns(std::vector<std::int64_t>& times) {
   return static_cast<double>(times[times.size() / 2]);
 }
 
-#ifdef PALPATE_HAS_BULLET
 struct NearestHit : btTriangleRaycastCallback {
   using btTriangleRaycastCallback::btTriangleRaycastCallback;
   btScalar reportHit(const btVector3&, btScalar fraction, int, int) override { return fraction; }
@@ -77,16 +74,13 @@ double bullet_p50_ns(const TriangleMesh& mesh) {
   }
   return median_ns(times);
 }
-#endif
 
 void reference_tick(benchmark::State& state) {
   const double limit_us[] = {1.0, 1.8, 5.0, 19.0};
   World world;
   TriangleMesh mesh = make_noisy_sphere(kRadius, static_cast<int>(state.range(0)), kNoise, 1);
   const auto triangles = static_cast<double>(mesh.triangles.size());
-#ifdef PALPATE_HAS_BULLET
   const double bullet = bullet_p50_ns(mesh);
-#endif
   world.add({"sphere", TriangleTree(std::move(mesh)), 0.0});
   DeviceState device;
   device.pose.position = Vec3(1.2 * kRadius, 0, 0);
@@ -109,9 +103,7 @@ void reference_tick(benchmark::State& state) {
   state.counters["p50_us"] = 1e-3 * p50;
   state.counters["of_limit"] =
       1e-3 * p50 / limit_us[static_cast<int>(std::log10(static_cast<double>(state.range(0)))) - 3];
-#ifdef PALPATE_HAS_BULLET
   state.counters["of_bullet"] = p50 / bullet;
-#endif
 }
 BENCHMARK(reference_tick)
     ->Arg(1000)

@@ -37,6 +37,8 @@ struct ContactShape {
 struct ContactFinderSettings {
   double alarm_distance = 0.005;  ///< features nearer than this give a contact [m]; motion in the step adds to it
   int max_contacts = 4096;        ///< when there are more, the nearest are kept and the report says so
+  /// Two bodies touch in a few contacts that stand for all: the lowest, the outermost, and others well spread.
+  int max_contacts_per_pair = 24;
 };
 
 struct FindReport {
@@ -47,7 +49,7 @@ struct FindReport {
 
 /// Finds where bodies touch or may touch within the step.
 ///
-/// Set-up: add() each body in the world's order, ignore() pairs, prepare(). Then find() once a step, in the slow
+/// Set-up: add() each body in the world's order, ignore() pairs. Then find() once a step, in the slow
 /// thread: deterministic, in a fixed order, and without allocation once it has been as large before.
 class ContactFinder {
  public:

@@ -1,0 +1,168 @@
+#include "palpate/geometry/convex_shape.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "convex_gjk.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+namespace {
+
+/// Edges, their directions and the size, from vertices and faces.
+void finish(ConvexPolyhedron& p) {
+  for (const ConvexPolyhedron::Face& f : p.faces) {
+    for (std::int32_t k = 0; k < f.count; ++k) {
+      const std::int32_t i = p.loop[f.begin + k], j = p.loop[f.begin + (k + 1) % f.count];
+      p.edges.push_back({std::min(i, j), std::max(i, j)});
+    }
+  }
+  std::sort(p.edges.begin(), p.edges.end());
+  p.edges.erase(std::unique(p.edges.begin(), p.edges.end()), p.edges.end());
+  for (const auto& [i, j] : p.edges) {
+    const Vec3 d = (p.vertices[j] - p.vertices[i]).normalized();
+    const auto parallel = [&](const Vec3& e) { return e.cross(d).squaredNorm() < 1e-18; };
+    if (std::none_of(p.edge_directions.begin(), p.edge_directions.end(), parallel)) p.edge_directions.push_back(d);
+  }
+  Vec3 mean = Vec3::Zero();
+  for (const Vec3& v : p.vertices) mean += v / static_cast<double>(p.vertices.size());
+  for (const Vec3& v : p.vertices) p.size = std::max(p.size, (v - mean).norm());
+}
+
+/// A corner of a face, in coordinates within it.
+struct FlatCorner {
+  double x, y;
+  std::int32_t vertex;
+  friend bool operator<(const FlatCorner& a, const FlatCorner& b) noexcept {
+    return std::pair(a.x, a.y) < std::pair(b.x, b.y);
+  }
+};
+
+/// Counter-clockwise hull without points that stand out by less than `tolerance` (Andrew 1979).
+std::vector<FlatCorner> make_flat_hull(std::vector<FlatCorner> points, double tolerance) {
+  std::sort(points.begin(), points.end());
+  std::vector<FlatCorner> hull;
+  const auto stands_out = [&](const FlatCorner& a, const FlatCorner& b, const FlatCorner& c) {
+    const double area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+    return area > tolerance * std::hypot(c.x - a.x, c.y - a.y);
+  };
+  const auto add = [&](const FlatCorner& c, std::size_t keep) {
+    while (hull.size() > keep && !stands_out(hull[hull.size() - 2], hull.back(), c)) hull.pop_back();
+    hull.push_back(c);
+  };
+  for (const FlatCorner& c : points) add(c, 1);
+  const std::size_t lower = hull.size();
+  for (std::size_t i = points.size() - 1; i-- > 0;) add(points[i], lower);
+  hull.pop_back();
+  // The two ends of the order were never asked.
+  for (std::size_t i = 0; i < hull.size() && hull.size() > 3;) {
+    const std::size_t n = hull.size();
+    if (stands_out(hull[(i + n - 1) % n], hull[i], hull[(i + 1) % n])) {
+      ++i;
+    } else {
+      hull.erase(hull.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return hull;
+}
+
+/// Adds the face on which `normal` is largest, of all vertices within `tolerance` of it.
+void add_face(ConvexPolyhedron& p, const Vec3& normal, double tolerance) {
+  double offset = -std::numeric_limits<double>::infinity();
+  for (const Vec3& v : p.vertices) offset = std::max(offset, normal.dot(v));
+  Vec3 u, w;
+  make_tangents(normal, u, w);
+  std::vector<FlatCorner> corners;
+  for (std::size_t i = 0; i < p.vertices.size(); ++i) {
+    const Vec3& v = p.vertices[i];
+    if (normal.dot(v) >= offset - tolerance) corners.push_back({u.dot(v), w.dot(v), static_cast<std::int32_t>(i)});
+  }
+  corners = make_flat_hull(std::move(corners), tolerance);
+  p.faces.push_back(
+      {normal, offset, static_cast<std::int32_t>(p.loop.size()), static_cast<std::int32_t>(corners.size())});
+  for (const FlatCorner& c : corners) p.loop.push_back(c.vertex);
+}
+
+/// Drops vertices that no face has.
+void drop_unused(ConvexPolyhedron& p) {
+  std::vector<std::int32_t> place(p.vertices.size(), -1);
+  for (const std::int32_t v : p.loop) place[static_cast<std::size_t>(v)] = 0;
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < place.size(); ++v) {
+    if (place[v] < 0) continue;
+    p.vertices[count] = p.vertices[v];
+    place[v] = static_cast<std::int32_t>(count++);
+  }
+  p.vertices.resize(count);
+  for (std::int32_t& v : p.loop) v = place[static_cast<std::size_t>(v)];
+}
+
+}  // namespace
+
+ConvexPolyhedron make_convex_box(const Vec3& size, const Pose& pose) {
+  if (!(size.minCoeff() > 0.0) || !size.allFinite()) {
+    fail_input("box size = ({}, {}, {}) m; allowed: above 0", size.x(), size.y(), size.z());
+  }
+  ConvexPolyhedron p;
+  for (int i = 0; i < 8; ++i) {
+    const Vec3 corner(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5);
+    p.vertices.push_back(pose.position + pose.rotation * corner.cwiseProduct(size));
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const double sign : {-1.0, 1.0})
+      add_face(p, pose.rotation * Vec3(sign * Vec3::Unit(axis)), 1e-7 * size.norm());
+  }
+  finish(p);
+  return p;
+}
+
+ConvexPolyhedron make_convex_hull(std::span<const Vec3> points) {
+  if (points.size() < 4) fail_input("a convex hull of {} points; at least 4 are needed", points.size());
+  for (const Vec3& v : points) {
+    if (!v.allFinite()) fail_input("a convex hull of points that are not all finite");
+  }
+  const HullFaces raw = compute_hull_faces(points);
+  std::vector<std::int32_t> used(raw.loop);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  ConvexPolyhedron p;
+  for (const std::int32_t i : used) p.vertices.push_back(points[static_cast<std::size_t>(i)]);
+  const BoundingBox box = compute_bounding_box(p.vertices);
+  const double tolerance = used.empty() ? 0.0 : 1e-7 * box.size().norm();
+
+  for (std::size_t f = 0; f + 1 < raw.begin.size(); ++f) {
+    Vec3 area = Vec3::Zero();  // of the polygon, by a fan
+    const Vec3& first = points[static_cast<std::size_t>(raw.loop[raw.begin[f]])];
+    for (std::int32_t k = raw.begin[f] + 1; k + 1 < raw.begin[f + 1]; ++k) {
+      area += (points[static_cast<std::size_t>(raw.loop[k])] - first)
+                  .cross(points[static_cast<std::size_t>(raw.loop[k + 1])] - first);
+    }
+    const double length = area.norm();
+    if (!(length > tolerance * tolerance)) continue;
+    Vec3 normal = area / length;
+    if (normal.dot(first - box.center()) < 0.0) normal = -normal;
+    const auto same = [&](const ConvexPolyhedron::Face& g) {
+      return std::all_of(raw.loop.begin() + raw.begin[f], raw.loop.begin() + raw.begin[f + 1], [&](std::int32_t i) {
+        return g.normal.dot(points[static_cast<std::size_t>(i)]) > g.offset - tolerance;
+      });
+    };
+    if (std::none_of(p.faces.begin(), p.faces.end(), same)) add_face(p, normal, tolerance);
+  }
+  if (p.faces.size() < 4) fail_input("a convex hull of {} points that span no volume", points.size());
+  drop_unused(p);
+  finish(p);
+  return p;
+}
+
+TriangleMesh make_triangles(const ConvexPolyhedron& p) {
+  TriangleMesh mesh{p.vertices, {}};
+  for (const ConvexPolyhedron::Face& f : p.faces) {
+    for (std::int32_t k = 1; k + 1 < f.count; ++k) {
+      mesh.triangles.push_back({p.loop[f.begin], p.loop[f.begin + k], p.loop[f.begin + k + 1]});
+    }
+  }
+  return mesh;
+}
+
+}  // namespace palpate

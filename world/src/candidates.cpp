@@ -1,0 +1,65 @@
+#include "candidates.h"
+
+#include <Eigen/LU>
+
+namespace palpate {
+namespace {
+
+using Kind = ContactShape::Kind;
+
+/// The foot of a body at `point`, which may be corrected to what the body makes of the foot.
+BodyPoint make_foot(const FinderBody& body, const FootRef& ref, Vec3& point) noexcept {
+  BodyPoint foot;
+  if (body.is_plane() || body.shape.kind == Kind::kPoint) return foot;
+  if (body.rigid != nullptr) {
+    foot.offset = body.pose.rotation.conjugate() * (point - body.pose.position);
+    return foot;
+  }
+  foot.element = ref.element;
+  foot.weights = ref.weights;
+  if (body.shape.kind == Kind::kChain) {
+    // The offset rides in both nodes' frames: the one that their mean takes to the point.
+    const Pose& x = body.chain->node_pose(ref.element);
+    const Pose& y = body.chain->node_pose(ref.element + 1);
+    const Mat3 R = ref.weights[0] * x.rotation.toRotationMatrix() + ref.weights[1] * y.rotation.toRotationMatrix();
+    const Vec3 arm = point - (ref.weights[0] * x.position + ref.weights[1] * y.position);
+    foot.offset = R.determinant() > 0.1 ? Vec3(R.inverse() * arm) : Vec3(x.rotation.conjugate() * arm);
+  }
+  point = body.body->compute_point(foot);
+  return foot;
+}
+
+double pair_friction(double a, double b) noexcept {
+  if (std::isnan(a)) return std::isnan(b) ? 0.0 : b;
+  return std::isnan(b) ? a : std::sqrt(a * b);
+}
+
+}  // namespace
+
+std::uint64_t make_feature(FeatureRef a, FeatureRef b) noexcept {
+  const auto code = [](FeatureRef f) {
+    return static_cast<std::uint64_t>(f.kind) << 30 | (static_cast<std::uint64_t>(f.index) & 0x3fffffffu);
+  };
+  return code(a) << 32 | code(b);
+}
+
+std::uint64_t mix_bits(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+Contact make_contact(const PairContacts& pair, const Candidate& candidate) noexcept {
+  Contact c;
+  c.point_a = candidate.point_a;
+  c.point_b = candidate.point_b;
+  c.normal = candidate.normal;
+  c.foot_a = make_foot(*pair.a, candidate.foot_a, c.point_a);
+  c.foot_b = make_foot(*pair.b, candidate.foot_b, c.point_b);
+  c.gap = (c.point_a - c.point_b).dot(c.normal);
+  c.friction = pair_friction(pair.a->shape.friction, pair.b->shape.friction);
+  return c;
+}
+
+}  // namespace palpate

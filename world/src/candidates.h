@@ -1,0 +1,53 @@
+#pragma once
+
+#include "finder_body.h"
+
+namespace palpate {
+
+/// Which feature of a body a contact belongs to.
+enum class FeatureKind : std::uint8_t { kVertex, kEdge, kFace, kBody };
+struct FeatureRef {
+  FeatureKind kind = FeatureKind::kBody;
+  std::int32_t index = 0;
+};
+
+/// A contact of a pair of bodies before reduction.
+struct Candidate {
+  FootRef foot_a, foot_b;
+  Vec3 point_a = Vec3::Zero(), point_b = Vec3::Zero();  ///< on the bodies' surfaces, radius included, now [m]
+  Vec3 normal = Vec3::UnitY();                          ///< unit, from b to a
+  double gap = 0.0;                                     ///< (point_a − point_b)·normal [m]
+  double lowest = 0.0;        ///< the lesser of the gap now and that after the free motion [m]: what counts
+  std::uint64_t feature = 0;  ///< unique within the pair
+};
+
+/// Two bodies, and what is found between them. a comes before b in the finder.
+struct PairContacts {
+  FinderBody* a = nullptr;
+  FinderBody* b = nullptr;
+  double alarm_distance = 0.0;
+  std::vector<Candidate> candidates;
+  std::vector<std::uint8_t> a_inside, b_inside;  ///< vertices of one that lie inside the other
+};
+
+std::uint64_t make_feature(FeatureRef a, FeatureRef b) noexcept;
+/// The same in every run, for every machine (splitmix64, Steele, Lea & Flood 2014).
+std::uint64_t mix_bits(std::uint64_t x) noexcept;
+
+void find_plane_contacts(PairContacts& pair);    ///< b or a is a plane
+void find_convex_contacts(PairContacts& pair);   ///< both are boxes or hulls
+void find_feature_contacts(PairContacts& pair);  ///< any others; a may be b: it touches itself
+
+struct ReductionScratch {
+  std::vector<int> order, kept;
+  std::vector<Candidate> chosen;
+};
+/// Leaves at most `max_count` candidates: the lowest, the outermost, and from low to high those that have none chosen
+/// before within a radius on the same side. The radius is the least, from a quarter of `spacing` [m] on, that leaves so
+/// few; so each candidate left out has a lower or outer one within it.
+void reduce_candidates(std::vector<Candidate>& candidates, double spacing, int max_count, ReductionScratch& scratch);
+
+/// The contact of a candidate, with feet and points as Body::compute_point gives them.
+Contact make_contact(const PairContacts& pair, const Candidate& candidate) noexcept;
+
+}  // namespace palpate

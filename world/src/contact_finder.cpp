@@ -1,0 +1,172 @@
+#include "palpate/world/contact_finder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "candidates.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+namespace {
+
+using Kind = ContactShape::Kind;
+using BodyPair = std::array<std::int32_t, 2>;  ///< the first is the smaller, or both are one
+
+bool plane_is_near(const FinderBody& plane, const BoundingBox& box, double alarm_distance) noexcept {
+  const Vec3 half = 0.5 * box.size();
+  const double lowest = plane.shape.normal.dot(box.center()) - plane.shape.normal.cwiseAbs().dot(half);
+  return lowest - plane.shape.offset <= alarm_distance;
+}
+
+}  // namespace
+
+struct ContactFinder::Data {
+  ContactFinderSettings settings;
+  std::vector<FinderBody> bodies;
+  std::vector<BodyPair> ignored;  ///< sorted
+
+  // Of one find(), kept for their memory.
+  std::vector<std::pair<double, std::int32_t>> sweep;  ///< lower end along x, and the body
+  std::vector<BodyPair> pairs;
+  PairContacts pair;
+  ReductionScratch scratch;
+  std::vector<std::pair<double, Contact>> found;  ///< with its lowest gap
+  std::vector<double> gaps;
+
+  bool may_touch(std::int32_t i, std::int32_t j) const {
+    const FinderBody& a = bodies[static_cast<std::size_t>(i)];
+    const FinderBody& b = bodies[static_cast<std::size_t>(j)];
+    if (a.is_fixed() && b.is_fixed()) return false;
+    return !std::binary_search(ignored.begin(), ignored.end(), BodyPair{std::min(i, j), std::max(i, j)});
+  }
+
+  void find_pairs();
+  void find_pair_contacts(const BodyPair& indices);
+  FindReport write(std::vector<Contact>& out);
+};
+
+/// Pairs whose swept boxes come within the alarm distance: sweep along x, and each plane against all.
+void ContactFinder::Data::find_pairs() {
+  pairs.clear();
+  sweep.clear();
+  const auto count = static_cast<std::int32_t>(bodies.size());
+  for (std::int32_t i = 0; i < count; ++i) {
+    const FinderBody& body = bodies[static_cast<std::size_t>(i)];
+    if (!body.finite) continue;
+    sweep.emplace_back(body.swept.lower.x(), i);
+    if (body.shape.self) pairs.push_back({i, i});
+    for (std::int32_t j = 0; j < count; ++j) {
+      const FinderBody& plane = bodies[static_cast<std::size_t>(j)];
+      if (plane.is_plane() && may_touch(i, j) && plane_is_near(plane, body.swept, settings.alarm_distance)) {
+        pairs.push_back({std::min(i, j), std::max(i, j)});
+      }
+    }
+  }
+  std::sort(sweep.begin(), sweep.end());
+  for (std::size_t k = 0; k < sweep.size(); ++k) {
+    const BoundingBox& a = bodies[static_cast<std::size_t>(sweep[k].second)].swept;
+    const Vec3 upper = a.upper.array() + settings.alarm_distance;
+    for (std::size_t l = k + 1; l < sweep.size() && sweep[l].first <= upper.x(); ++l) {
+      const BoundingBox& b = bodies[static_cast<std::size_t>(sweep[l].second)].swept;
+      const Vec3 other_upper = b.upper.array() + settings.alarm_distance;
+      const bool near = (b.lower.array() <= upper.array()).all() && (a.lower.array() <= other_upper.array()).all();
+      const auto [i, j] = std::minmax(sweep[k].second, sweep[l].second);
+      if (near && may_touch(i, j)) pairs.push_back({i, j});
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+}
+
+void ContactFinder::Data::find_pair_contacts(const BodyPair& indices) {
+  pair.a = &bodies[static_cast<std::size_t>(indices[0])];
+  pair.b = &bodies[static_cast<std::size_t>(indices[1])];
+  pair.alarm_distance = settings.alarm_distance;
+  pair.candidates.clear();
+  const bool convex = pair.a->convex && pair.b->convex;
+  if (pair.a->is_plane() || pair.b->is_plane()) {
+    find_plane_contacts(pair);
+  } else if (convex) {
+    find_convex_contacts(pair);
+  } else {
+    find_feature_contacts(pair);
+  }
+  // A manifold is as small as it can be.
+  if (!convex) reduce_candidates(pair.candidates, settings.alarm_distance, settings.max_contacts_per_pair, scratch);
+  const std::uint64_t pair_bits =
+      mix_bits(static_cast<std::uint64_t>(indices[0]) << 32 | static_cast<std::uint32_t>(indices[1]));
+  const std::size_t first = found.size();
+  for (const Candidate& candidate : pair.candidates) {
+    Contact c = make_contact(pair, candidate);
+    c.body_a = indices[0];
+    c.body_b = indices[1];
+    c.id = mix_bits(pair_bits ^ candidate.feature);
+    if (std::isfinite(c.gap) && c.normal.allFinite()) found.emplace_back(candidate.lowest, c);
+  }
+  std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
+            [](const auto& x, const auto& y) { return x.second.id < y.second.id; });
+}
+
+FindReport ContactFinder::Data::write(std::vector<Contact>& out) {
+  FindReport report;
+  double limit = std::numeric_limits<double>::infinity();
+  const auto max_count = static_cast<std::size_t>(settings.max_contacts);
+  std::size_t at_limit = found.size();
+  if (found.size() > max_count) {
+    report.overflow = true;
+    gaps.clear();
+    for (const auto& [lowest, contact] : found) gaps.push_back(lowest);
+    const auto last = gaps.begin() + static_cast<std::ptrdiff_t>(max_count) - 1;
+    std::nth_element(gaps.begin(), last, gaps.end());
+    limit = *last;
+    at_limit =
+        max_count - static_cast<std::size_t>(std::count_if(gaps.begin(), last, [&](double g) { return g < limit; }));
+  }
+  out.clear();
+  for (const auto& [lowest, contact] : found) {
+    if (lowest > limit || (lowest == limit && at_limit == 0)) continue;
+    if (lowest == limit) --at_limit;
+    out.push_back(contact);
+    report.deepest = std::max(report.deepest, -contact.gap);
+  }
+  report.contacts = static_cast<int>(out.size());
+  return report;
+}
+
+ContactFinder::ContactFinder(const ContactFinderSettings& settings) : data_(std::make_unique<Data>()) {
+  if (!(settings.alarm_distance > 0.0) || !std::isfinite(settings.alarm_distance)) {
+    fail_input("alarm_distance = {} m; allowed: above 0", settings.alarm_distance);
+  }
+  if (settings.max_contacts < 1) fail_input("max_contacts = {}; allowed: at least 1", settings.max_contacts);
+  if (settings.max_contacts_per_pair < 1) {
+    fail_input("max_contacts_per_pair = {}; allowed: at least 1", settings.max_contacts_per_pair);
+  }
+  data_->settings = settings;
+}
+ContactFinder::~ContactFinder() = default;
+ContactFinder::ContactFinder(ContactFinder&&) noexcept = default;
+ContactFinder& ContactFinder::operator=(ContactFinder&&) noexcept = default;
+
+int ContactFinder::add(const Body* body, const ContactShape& shape) {
+  data_->bodies.emplace_back(body, shape);
+  return static_cast<int>(data_->bodies.size()) - 1;
+}
+
+void ContactFinder::ignore(int a, int b) {
+  const auto count = static_cast<int>(data_->bodies.size());
+  if (std::min(a, b) < 0 || std::max(a, b) >= count) fail_input("ignore({}, {}): there are {} bodies", a, b, count);
+  data_->ignored.push_back({std::min(a, b), std::max(a, b)});
+  std::sort(data_->ignored.begin(), data_->ignored.end());
+}
+
+FindReport ContactFinder::find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out) {
+  Data& d = *data_;
+  for (std::size_t i = 0; i < d.bodies.size(); ++i) {
+    d.bodies[i].update(h, i < dv.size() ? dv[i] : std::span<const Vec3>{});
+  }
+  d.find_pairs();
+  d.found.clear();
+  for (const BodyPair& pair : d.pairs) d.find_pair_contacts(pair);
+  return d.write(out);
+}
+
+}  // namespace palpate

@@ -1,0 +1,132 @@
+#include "feature_search.h"
+
+namespace palpate {
+
+void find_feature_contacts(PairContacts& pair) {
+  FeatureSearch(pair).run();
+}
+
+void FeatureSearch::run() {
+  for (FinderBody* body : {&a_, &b_}) {
+    body->refresh_normals();
+    body->refresh_tree(pair_.alarm_distance);
+  }
+  if (self_) {
+    pair_.a_inside.assign(a_.now.size(), 0);
+    a_.tree.visit_own_pairs([this](std::int32_t i, std::int32_t j) { visit(i, j); });
+    return;
+  }
+  find_inside({a_, b_, false}, pair_.a_inside);
+  find_inside({b_, a_, true}, pair_.b_inside);
+  BoxTree::visit_pairs(a_.tree, b_.tree, [this](std::int32_t i, std::int32_t j) { visit(i, j); });
+}
+
+void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& inside) {
+  inside.assign(side.p.now.size(), 0);
+  if (!side.q.is_closed()) return;
+  // No point inside is farther from the surface than half the least extent.
+  const double max_depth = 0.51 * side.q.box.size().minCoeff();
+  for (const std::int32_t v : side.p.features.vertices()) {
+    const Vec3& x = side.p.now[static_cast<std::size_t>(v)];
+    if ((x.array() < side.q.box.lower.array()).any() || (x.array() > side.q.box.upper.array()).any()) continue;
+    FinderBody::Inside hit;
+    if (!side.q.find_inside(x, max_depth, hit)) continue;
+    inside[static_cast<std::size_t>(v)] = 1;
+    Meeting m;
+    m.p = x;
+    m.q = x + hit.depth * hit.normal;
+    m.normal = hit.normal;
+    m.foot_p = side.p.vertex_foot(v);
+    m.foot_q = {hit.triangle, hit.weights};
+    m.feature_p = {FeatureKind::kVertex, v};
+    m.feature_q = triangle_feature(side.q, hit.triangle, hit.weights);
+    m.motion = side.p.next[static_cast<std::size_t>(v)] - x;
+    if (side.q.rigid != nullptr) {
+      const Vec3 arm = side.q.pose.rotation.conjugate() * (m.q - side.q.pose.position);
+      m.motion -= side.q.next_pose.position + side.q.next_pose.rotation * arm - m.q;
+    } else {
+      const auto& corner = side.q.features.triangle(hit.triangle).vertex;
+      for (std::size_t c = 0; c < 3; ++c) {
+        const auto i = static_cast<std::size_t>(corner[c]);
+        m.motion -= hit.weights[static_cast<int>(c)] * (side.q.next[i] - side.q.now[i]);
+      }
+    }
+    add(side, m);
+  }
+}
+
+void FeatureSearch::visit(std::int32_t i, std::int32_t j) {
+  const SurfaceFeatures::Primitive& p = a_.features.primitives()[static_cast<std::size_t>(i)];
+  const SurfaceFeatures::Primitive& q = b_.features.primitives()[static_cast<std::size_t>(j)];
+  const Side forth{a_, b_, false}, back{b_, a_, true};
+  for (std::size_t c = 0; c < 3; ++c) {
+    if (p.owns_vertex[c] && q.corners() == 3) meet_vertex_face(forth, p.vertex[c], j);
+    if (q.owns_vertex[c] && p.corners() == 3) meet_vertex_face(back, q.vertex[c], i);
+  }
+  if (p.corners() == 1 && q.corners() == 1) return meet_points();
+  if (p.corners() == 1 && q.corners() == 2) return meet_point_wire(forth, q.edge[0]);
+  if (p.corners() == 2 && q.corners() == 1) return meet_point_wire(back, p.edge[0]);
+  for (const std::int32_t e : p.edge) {
+    for (const std::int32_t f : q.edge) {
+      if (e >= 0 && f >= 0) meet_edges(e, f);
+    }
+  }
+}
+
+bool FeatureSearch::add(const Side& side, const Meeting& m) {
+  const double gap = (m.p - m.q).dot(m.normal) - side.p.radius - side.q.radius;
+  if (!(std::min(gap, gap + m.motion.dot(m.normal)) <= pair_.alarm_distance)) return false;
+  add_candidate(side, m, gap);
+  return true;
+}
+
+void FeatureSearch::add_candidate(const Side& side, const Meeting& m, double gap) {
+  Candidate c;
+  const Vec3 on_p = m.p - side.p.radius * m.normal, on_q = m.q + side.q.radius * m.normal;
+  c.point_a = side.swapped ? on_q : on_p;
+  c.point_b = side.swapped ? on_p : on_q;
+  c.foot_a = side.swapped ? m.foot_q : m.foot_p;
+  c.foot_b = side.swapped ? m.foot_p : m.foot_q;
+  c.normal = side.swapped ? Vec3(-m.normal) : m.normal;
+  c.gap = gap;
+  c.lowest = std::min(gap, gap + m.motion.dot(m.normal));
+  c.feature = side.swapped ? make_feature(m.feature_q, m.feature_p) : make_feature(m.feature_p, m.feature_q);
+  pair_.candidates.push_back(c);
+}
+
+FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const Vec3& weights) noexcept {
+  int on = 0, off = 0, zeros = 0;
+  for (int c = 0; c < 3; ++c) {
+    (weights[c] == 0.0 ? off : on) = c;
+    zeros += weights[c] == 0.0 ? 1 : 0;
+  }
+  const auto next = static_cast<std::size_t>((off + 1) % 3);
+  if (zeros == 1) return {FeatureKind::kEdge, body.features.triangle_edges(triangle)[next]};
+  if (zeros == 2) return {FeatureKind::kVertex, body.features.triangle(triangle).vertex[static_cast<std::size_t>(on)]};
+  return {FeatureKind::kFace, triangle};
+}
+
+bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away,
+                      double time) noexcept {
+  // The slack, a bend of about 2°, lets edges and vertices within flat parts pass: there many are equally near, and
+  // dropping all for rounding would be worse than keeping some.
+  constexpr double kSlack = 0.04;
+  const double length = away.norm();
+  const auto nearer = [&](std::int32_t v) {
+    const auto i = static_cast<std::size_t>(v);
+    const Vec3 d = body.now[i] + time * (body.next[i] - body.now[i]) - x;
+    return d.dot(away) > kSlack * length * d.norm();
+  };
+  if (feature.kind == FeatureKind::kVertex) {
+    for (const std::int32_t v : body.features.neighbours(feature.index)) {
+      if (nearer(v)) return false;
+    }
+  } else if (feature.kind == FeatureKind::kEdge) {
+    for (const std::int32_t v : body.features.edges()[static_cast<std::size_t>(feature.index)].opposite) {
+      if (v >= 0 && nearer(v)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace palpate

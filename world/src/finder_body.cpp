@@ -1,0 +1,303 @@
+#include "finder_body.h"
+
+#include <cmath>
+
+#include "palpate/bodies/particle.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+namespace {
+
+using Kind = ContactShape::Kind;
+
+template <typename Wanted>
+const Wanted* require(const Body* body, const char* shape, const char* wanted) {
+  const auto* found = dynamic_cast<const Wanted*>(body);
+  if (found == nullptr) fail_input("contact shape {}: the body must be {}", shape, wanted);
+  return found;
+}
+
+void require_radius(double radius, bool zero_allowed) {
+  const bool ok = std::isfinite(radius) && (zero_allowed ? radius >= 0.0 : radius > 0.0);
+  if (!ok) fail_input("contact shape: radius = {} m; allowed: {} 0", radius, zero_allowed ? "at least" : "above");
+}
+
+SurfaceFeatures make_surface_features(const TriangleMesh& mesh) {
+  return SurfaceFeatures(mesh.triangles, mesh.vertices.size());
+}
+
+}  // namespace
+
+FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(given), shape(wanted) {
+  if (!(shape.friction >= 0.0) && !std::isnan(shape.friction)) {
+    fail_input("contact shape: friction = {}; allowed: at least 0", shape.friction);
+  }
+  if (is_plane()) {
+    const double length = shape.normal.norm();
+    if (!(length > 0.0) || !std::isfinite(length)) fail_input("contact shape plane: the normal has no direction");
+    shape.normal /= length;
+    return;
+  }
+  if (body == nullptr) fail_input("contact shape: only a plane may have no body");
+  rigid = dynamic_cast<const RigidBody*>(body);
+  chain = dynamic_cast<const BeamChain*>(body);
+  no_dv_.assign(static_cast<std::size_t>(body->block_count()), Vec3::Zero());
+  const BodySurface surface = body->surface();
+  switch (shape.kind) {
+    case Kind::kNone:
+    case Kind::kPlane:
+      return;
+    case Kind::kPoint:
+      require<Particle>(body, "point", "a particle");
+      require_radius(shape.radius, true);
+      features = SurfaceFeatures::make_wire(1);
+      radius = shape.radius;
+      break;
+    case Kind::kChain:
+      require<BeamChain>(body, "chain", "a chain of beams");
+      features = SurfaceFeatures::make_wire(static_cast<std::size_t>(chain->node_count()));
+      radius = chain->radius();
+      break;
+    case Kind::kSphere:
+      require<RigidBody>(body, "sphere", "rigid");
+      require_radius(shape.radius, false);
+      features = SurfaceFeatures::make_wire(1);
+      local = {shape.pose.position};
+      radius = shape.radius;
+      break;
+    case Kind::kBox:
+      require<RigidBody>(body, "box", "rigid");
+      convex = std::make_unique<ConvexShape>(make_convex_box(shape.size, shape.pose));
+      break;
+    case Kind::kHull: {
+      require<RigidBody>(body, "hull", "rigid");
+      local.assign(surface.positions.begin(), surface.positions.end());
+      const Quat to_body = rigid->centre_pose().rotation.conjugate();
+      for (Vec3& p : local) p = to_body * (p - rigid->centre_pose().position);
+      convex = std::make_unique<ConvexShape>(make_convex_hull(local));
+      break;
+    }
+    case Kind::kSurface:
+      if (surface.triangles.empty()) fail_input("contact shape surface: the body has none");
+      features = SurfaceFeatures(surface.triangles, surface.positions.size());
+      break;
+  }
+  if (convex) {
+    local = convex->polyhedron().vertices;
+    features = make_surface_features(make_triangles(convex->polyhedron()));
+  }
+  if (shape.kind == Kind::kSurface && rigid != nullptr) {
+    const Quat to_body = rigid->centre_pose().rotation.conjugate();
+    for (const Vec3& p : surface.positions) local.push_back(to_body * (p - rigid->centre_pose().position));
+  }
+  for (const Vec3& p : local) size = std::max(size, p.norm());
+  const std::size_t vertices = shape.kind == Kind::kSurface ? surface.positions.size()
+                               : chain != nullptr           ? static_cast<std::size_t>(chain->node_count())
+                               : local.empty()              ? 1
+                                                            : local.size();
+  now.assign(vertices, Vec3::Zero());
+  next = vertex_normals = now;
+  face_normals.assign(static_cast<std::size_t>(features.triangle_count()), Vec3::Zero());
+  edge_shapes.assign(has_faces() ? features.edges().size() : 0, EdgeShape::kConvex);
+  primitive_boxes_.resize(features.primitives().size());
+  update(0.0, no_dv_);
+  if (!finite) fail_input("contact shape: the body is not finite");
+  if (shape.self) rest = now;
+  make_primitive_boxes(0.0);
+  tree = BoxTree(primitive_boxes_);
+  if (is_closed() && !convex) {
+    const auto triangles = surface.triangles;
+    surface_tree_.emplace(TriangleMesh{rigid != nullptr ? local : now, {triangles.begin(), triangles.end()}});
+    surface_tree_fresh_ = true;
+  }
+}
+
+void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
+  finite = false;
+  if (is_plane() || shape.kind == Kind::kNone) return;
+  if (dv.size() != no_dv_.size()) dv = no_dv_;
+  if (rigid != nullptr) {
+    update_rigid(h, dv);
+  } else if (chain != nullptr && shape.kind == Kind::kChain) {
+    update_chain(h, dv);
+  } else if (shape.kind == Kind::kPoint) {
+    now[0] = body->compute_point({});
+    next[0] = now[0] + h * (body->velocities()[0] + dv[0]);
+  } else {
+    const std::span<const Vec3> positions = body->surface().positions;
+    std::copy(positions.begin(), positions.end(), now.begin());
+    body->predict_surface(h, dv, next);
+  }
+  update_boxes();
+  normals_fresh_ = tree_fresh_ = false;
+  if (rigid == nullptr && !is_fixed()) surface_tree_fresh_ = false;
+}
+
+void FinderBody::update_rigid(double h, std::span<const Vec3> dv) noexcept {
+  pose = rigid->centre_pose();
+  const std::span<const Vec3> v = rigid->velocities();
+  next_pose.position = pose.position + h * (v[0] + dv[0]);
+  next_pose.rotation = rotation_from_vector(h * (v[1] + dv[1])) * pose.rotation;
+  const Mat3 R = pose.rotation.toRotationMatrix(), next_R = next_pose.rotation.toRotationMatrix();
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    now[i] = pose.position + R * local[i];
+    next[i] = next_pose.position + next_R * local[i];
+  }
+}
+
+void FinderBody::update_chain(double h, std::span<const Vec3> dv) noexcept {
+  const std::span<const Vec3> v = chain->velocities();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    now[i] = chain->node_pose(static_cast<int>(i)).position;
+    next[i] = now[i] + h * (v[2 * i] + dv[2 * i]);
+  }
+}
+
+void FinderBody::update_boxes() noexcept {
+  box = BoundingBox{};
+  BoundingBox then;
+  double sum = 0.0;  // stays finite as long as all are
+  for (const std::int32_t v : features.vertices()) {
+    const auto i = static_cast<std::size_t>(v);
+    box.add(now[i]);
+    then.add(next[i]);
+    sum += now[i].cwiseAbs().sum() + next[i].cwiseAbs().sum();
+  }
+  finite = std::isfinite(sum);
+  box.lower.array() -= radius;
+  box.upper.array() += radius;
+  swept.lower = box.lower.cwiseMin(Vec3(then.lower.array() - radius));
+  swept.upper = box.upper.cwiseMax(Vec3(then.upper.array() + radius));
+  if (rigid == nullptr) return;
+  // On its way a turning corner bulges out of the chord by at most the sagitta.
+  const double half_angle = 0.5 * pose.rotation.angularDistance(next_pose.rotation);
+  const double bulge = size * (1.0 - std::cos(half_angle));
+  swept.lower.array() -= bulge;
+  swept.upper.array() += bulge;
+}
+
+void FinderBody::refresh_normals() noexcept {
+  if (normals_fresh_ || !has_faces()) return;
+  normals_fresh_ = true;
+  for (const std::int32_t v : features.vertices()) vertex_normals[static_cast<std::size_t>(v)].setZero();
+  for (std::int32_t t = 0; t < features.triangle_count(); ++t) {
+    const auto& corner = features.triangle(t).vertex;
+    const Vec3& a = now[static_cast<std::size_t>(corner[0])];
+    const Vec3& b = now[static_cast<std::size_t>(corner[1])];
+    const Vec3& c = now[static_cast<std::size_t>(corner[2])];
+    const Vec3 area = (b - a).cross(c - a);
+    const double length = area.norm();
+    Vec3& n = face_normals[static_cast<std::size_t>(t)];
+    n = length > 0.0 ? Vec3(area / length) : Vec3::Zero();
+    // Weighted by area: only the rough direction counts here.
+    for (const std::int32_t v : corner) vertex_normals[static_cast<std::size_t>(v)] += area;
+  }
+  for (const std::int32_t v : features.vertices()) {
+    Vec3& n = vertex_normals[static_cast<std::size_t>(v)];
+    const double length = n.norm();
+    if (length > 0.0) n /= length;
+  }
+  refresh_edges();
+}
+
+void FinderBody::refresh_edges() noexcept {
+  // The sine of the least bend that counts, about 1°: beyond the rounding of a flat mesh, below what a mesh that stands
+  // for a round shape has.
+  constexpr double kFlat = 0.02;
+  for (std::size_t e = 0; e < edge_shapes.size(); ++e) {
+    const SurfaceFeatures::Edge& edge = features.edges()[e];
+    edge_shapes[e] = EdgeShape::kConvex;
+    if (edge.triangle[1] < 0) continue;
+    const Vec3 across = now[static_cast<std::size_t>(edge.opposite[1])] - now[static_cast<std::size_t>(edge.vertex[0])];
+    const Vec3 along = (now[static_cast<std::size_t>(edge.vertex[1])] - now[static_cast<std::size_t>(edge.vertex[0])]);
+    const double width = across.cross(along).norm() / std::max(along.norm(), 1e-300);
+    const double height = across.dot(face_normals[static_cast<std::size_t>(edge.triangle[0])]);
+    if (std::abs(height) <= kFlat * width) edge_shapes[e] = EdgeShape::kFlat;
+    if (height > kFlat * width && !shape.two_sided) edge_shapes[e] = EdgeShape::kConcave;
+  }
+}
+
+FootRef FinderBody::vertex_foot(std::int32_t vertex) const noexcept {
+  if (has_faces()) {
+    const SurfaceFeatures::Corner& corner = features.corner_of(vertex);
+    return {corner.triangle, Vec3::Unit(corner.corner)};
+  }
+  if (features.edges().empty()) return {};
+  const bool last = vertex == static_cast<std::int32_t>(features.edges().size());
+  return {last ? vertex - 1 : vertex, last ? Vec3::UnitY() : Vec3::UnitX()};
+}
+
+FootRef FinderBody::edge_foot(std::int32_t e, double s) const noexcept {
+  const SurfaceFeatures::Edge& edge = features.edges()[static_cast<std::size_t>(e)];
+  if (!has_faces()) return {e, Vec3(1.0 - s, s, 0.0)};
+  FootRef foot{edge.triangle[0], Vec3::Zero()};
+  const auto& corner = features.triangle(edge.triangle[0]).vertex;
+  for (int c = 0; c < 3; ++c) {
+    if (corner[static_cast<std::size_t>(c)] == edge.vertex[0]) foot.weights[c] = 1.0 - s;
+    if (corner[static_cast<std::size_t>(c)] == edge.vertex[1]) foot.weights[c] = s;
+  }
+  return foot;
+}
+
+void FinderBody::make_primitive_boxes(double margin) noexcept {
+  const double reach = radius + margin;
+  for (std::size_t p = 0; p < primitive_boxes_.size(); ++p) {
+    const SurfaceFeatures::Primitive& primitive = features.primitives()[p];
+    BoundingBox& b = primitive_boxes_[p] = BoundingBox{};
+    for (std::int32_t c = 0; c < primitive.corners(); ++c) {
+      const auto v = static_cast<std::size_t>(primitive.vertex[static_cast<std::size_t>(c)]);
+      b.add(now[v]);
+      b.add(next[v]);
+    }
+    b.lower.array() -= reach;
+    b.upper.array() += reach;
+  }
+}
+
+void FinderBody::refresh_tree(double alarm_distance) noexcept {
+  if (tree_fresh_) return;
+  tree_fresh_ = true;
+  make_primitive_boxes(0.5 * alarm_distance);
+  tree.refit(primitive_boxes_);
+}
+
+bool FinderBody::find_inside(const Vec3& p, double max_depth, Inside& out) noexcept {
+  if (convex) return find_inside_convex(p, max_depth, out);
+  if (!surface_tree_) return false;
+  if (!surface_tree_fresh_) {
+    surface_tree_->refit(now);
+    surface_tree_fresh_ = true;
+  }
+  const bool turned = rigid != nullptr;
+  const Vec3 q = turned ? Vec3(pose.rotation.conjugate() * (p - pose.position)) : p;
+  ClosestPoint c;
+  if (!surface_tree_->find_closest(q, max_depth, c)) return false;
+  Vec3 n = surface_tree_->pseudo_normal(c);
+  const double height = (q - c.point).dot(n);
+  if (!(height < 0.0)) return false;
+  // On an edge or a vertex the way out is along the difference, not the pseudo-normal, which only tells the side.
+  if (c.distance > 1e-9 * (box.size().norm())) n = (c.point - q) / c.distance;
+  out = {c.triangle, c.barycentric, turned ? Vec3(pose.rotation * n) : n, c.distance};
+  return true;
+}
+
+bool FinderBody::find_inside_convex(const Vec3& p, double max_depth, Inside& out) const noexcept {
+  const ConvexPolyhedron& solid = convex->polyhedron();
+  const Vec3 q = pose.rotation.conjugate() * (p - pose.position);
+  double height = -max_depth;
+  std::size_t best = solid.faces.size();
+  for (std::size_t f = 0; f < solid.faces.size(); ++f) {
+    const double h = solid.faces[f].normal.dot(q) - solid.faces[f].offset;
+    if (h >= 0.0) return false;
+    if (h > height) {
+      height = h;
+      best = f;
+    }
+  }
+  if (best == solid.faces.size()) return false;
+  // A rigid body's foot is an offset: which triangle of the face it is does not matter.
+  out = {0, Vec3::Zero(), pose.rotation * solid.faces[best].normal, -height};
+  return true;
+}
+
+}  // namespace palpate

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <optional>
+
+#include "palpate/bodies/beam_chain.h"
+#include "palpate/bodies/rigid_body.h"
+#include "palpate/geometry/box_tree.h"
+#include "palpate/geometry/convex_shape.h"
+#include "palpate/geometry/surface_features.h"
+#include "palpate/geometry/triangle_tree.h"
+#include "palpate/world/contact_finder.h"
+
+namespace palpate {
+
+/// A foot before it becomes a BodyPoint: on a triangle or a beam by weights. Rigid bodies need only the point.
+struct FootRef {
+  std::int32_t element = -1;
+  Vec3 weights = Vec3::Zero();
+};
+
+/// How the triangles at an edge meet, seen from outside. A border counts as convex.
+enum class EdgeShape : std::uint8_t { kConvex, kFlat, kConcave };
+
+/// One body as a ContactFinder sees it: features with a radius around them, where they are now and where they will be.
+///
+/// A surface, a box and a hull are triangles, a chain is a wire, a sphere and a point are one vertex. What is dear
+/// (trees, normals) is made in the first pair of a step that needs it.
+class FinderBody {
+ public:
+  /// Throws InputError if the shape does not fit the body.
+  FinderBody(const Body* body, const ContactShape& shape);
+
+  /// State and prediction for this step; normals and trees grow stale.
+  void update(double h, std::span<const Vec3> dv) noexcept;
+  void refresh_normals() noexcept;
+  void refresh_tree(double alarm_distance) noexcept;
+
+  /// The point of a closed surface nearest to p, with the outward normal there, if p lies inside at most `max_depth`
+  /// deep.
+  struct Inside {
+    std::int32_t triangle = -1;
+    Vec3 weights = Vec3::Zero();
+    Vec3 normal = Vec3::UnitY();  ///< world frame
+    double depth = 0.0;           ///< > 0 [m]
+  };
+  bool find_inside(const Vec3& p, double max_depth, Inside& out) noexcept;
+
+  /// Feet on features; weights refer to corners of a triangle or ends of a beam.
+  FootRef vertex_foot(std::int32_t vertex) const noexcept;
+  FootRef edge_foot(std::int32_t edge, double s) const noexcept;  ///< at s from its first vertex to its second
+
+  bool is_plane() const noexcept { return shape.kind == ContactShape::Kind::kPlane; }
+  bool is_fixed() const noexcept { return is_plane() || body->block_count() == 0; }
+  bool has_faces() const noexcept { return features.triangle_count() > 0; }
+  bool is_closed() const noexcept { return features.is_closed() && !shape.two_sided; }
+
+  const Body* body;
+  const RigidBody* rigid = nullptr;  ///< if it is one
+  const BeamChain* chain = nullptr;  ///< likewise
+  ContactShape shape;
+  SurfaceFeatures features;
+  double radius = 0.0;                  ///< around vertices and edges [m]
+  double size = 0.0;                    ///< of a rigid body: largest distance of a vertex from the centre of mass [m]
+  std::unique_ptr<ConvexShape> convex;  ///< in the frame at the centre of mass
+
+  bool finite = false;                             ///< what follows is usable
+  std::vector<Vec3> local;                         ///< vertices of a rigid body from its centre of mass [m]
+  std::vector<Vec3> rest;                          ///< vertices at set-up [m], if it touches itself
+  std::vector<Vec3> now, next;                     ///< vertices [m]
+  Pose pose, next_pose;                            ///< of a rigid body's centre
+  BoundingBox box;                                 ///< of `now`, with the radius
+  BoundingBox swept;                               ///< of both, with the radius
+  std::vector<Vec3> vertex_normals, face_normals;  ///< unit, outward; zero where there are none
+  std::vector<EdgeShape> edge_shapes;
+  BoxTree tree;  ///< primitives, swept, with radius and half the alarm distance
+
+ private:
+  void update_rigid(double h, std::span<const Vec3> dv) noexcept;
+  void update_chain(double h, std::span<const Vec3> dv) noexcept;
+  void update_boxes() noexcept;
+  void refresh_edges() noexcept;
+  bool find_inside_convex(const Vec3& p, double max_depth, Inside& out) const noexcept;
+  void make_primitive_boxes(double margin) noexcept;
+
+  std::vector<Vec3> no_dv_;
+  std::vector<BoundingBox> primitive_boxes_;
+  std::optional<TriangleTree> surface_tree_;  ///< of a rigid body in its own frame
+  bool normals_fresh_ = false, tree_fresh_ = false, surface_tree_fresh_ = false;
+};
+
+}  // namespace palpate

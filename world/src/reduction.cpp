@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "candidates.h"
+
+namespace palpate {
+namespace {
+
+/// Candidates whose normals differ by more than this do not stand for each other: the cosine of 37°.
+constexpr double kSameSide = 0.8;
+
+Vec3 middle(const Candidate& c) noexcept {
+  return 0.5 * (c.point_a + c.point_b);
+}
+
+/// Each feature pair once, the lowest.
+void remove_duplicates(std::vector<Candidate>& c) {
+  std::sort(c.begin(), c.end(), [](const Candidate& x, const Candidate& y) {
+    return x.feature != y.feature ? x.feature < y.feature : x.lowest < y.lowest;
+  });
+  c.erase(
+      std::unique(c.begin(), c.end(), [](const Candidate& x, const Candidate& y) { return x.feature == y.feature; }),
+      c.end());
+}
+
+/// Which to ask first: the lowest of all, the outermost around it (the corners of a flat patch, on which it would
+/// rock), then the others from low to high.
+///
+/// Heights count in sixteenths of the spacing, and within one a hash decides: it is the same in each step, so that of
+/// many nearly equal candidates the same are taken again.
+void make_order(const std::vector<Candidate>& c, double spacing, std::vector<int>& order) {
+  order.resize(c.size());
+  for (std::size_t i = 0; i < c.size(); ++i) order[i] = static_cast<int>(i);
+  const auto level = [&](int i) { return std::floor(16.0 * c[static_cast<std::size_t>(i)].lowest / spacing); };
+  std::sort(order.begin(), order.end(), [&](int i, int j) {
+    const double x = level(i), y = level(j);
+    if (x != y) return x < y;
+    return mix_bits(c[static_cast<std::size_t>(i)].feature) < mix_bits(c[static_cast<std::size_t>(j)].feature);
+  });
+  const Candidate& lowest = c[static_cast<std::size_t>(order[0])];
+  Vec3 u, w;
+  make_tangents(lowest.normal, u, w);
+  std::size_t front = 1;
+  for (int k = 0; k < 8 && front < order.size(); ++k) {
+    const double angle = std::numbers::pi / 4.0 * k;
+    const Vec3 d = std::cos(angle) * u + std::sin(angle) * w;
+    std::size_t best = 0;
+    double farthest = d.dot(middle(lowest));
+    for (std::size_t at = front; at < order.size(); ++at) {
+      const Candidate& x = c[static_cast<std::size_t>(order[at])];
+      if (x.normal.dot(lowest.normal) < kSameSide || x.lowest > lowest.lowest + 0.5 * spacing) continue;
+      const double far = d.dot(middle(x));
+      if (far > farthest + 1e-3 * spacing) {
+        farthest = far;
+        best = at;
+      }
+    }
+    if (best == 0) continue;
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(front++);
+    const auto found = order.begin() + static_cast<std::ptrdiff_t>(best);
+    std::rotate(begin, found, found + 1);
+  }
+}
+
+/// Goes through `order` and keeps what is not within `radius` of one kept before on the same side. False as soon as
+/// there are more than `max_count`.
+bool select(const std::vector<Candidate>& c, double radius, int max_count, const std::vector<int>& order,
+            std::vector<int>& kept) {
+  kept.clear();
+  for (const int i : order) {
+    const Candidate& x = c[static_cast<std::size_t>(i)];
+    const Vec3 p = middle(x);
+    const bool guarded = std::any_of(kept.begin(), kept.end(), [&](int k) {
+      const Candidate& y = c[static_cast<std::size_t>(k)];
+      return (middle(y) - p).squaredNorm() < radius * radius && y.normal.dot(x.normal) > kSameSide;
+    });
+    if (guarded) continue;
+    if (static_cast<int>(kept.size()) == max_count) return false;
+    kept.push_back(i);
+  }
+  return true;
+}
+
+/// The spacing at which about `count` points cover what the candidates cover.
+double guess_spacing(const std::vector<Candidate>& c, int count) {
+  BoundingBox box;
+  for (const Candidate& x : c) box.add(middle(x));
+  Vec3 s = box.size();
+  std::sort(s.data(), s.data() + 3);
+  return 0.6 * std::sqrt(s[1] * s[2] / count);
+}
+
+}  // namespace
+
+void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count, ReductionScratch& scratch) {
+  if (c.empty()) return;
+  remove_duplicates(c);
+  make_order(c, spacing, scratch.order);
+  double radius = 0.25 * spacing;
+  if (static_cast<int>(c.size()) > max_count) radius = std::max(radius, guess_spacing(c, max_count));
+  // Normals all around may need more than max_count at any radius: then the first of the order stay.
+  constexpr int kMaxTrials = 24;
+  for (int trial = 0; trial < kMaxTrials; ++trial, radius *= 1.25) {
+    if (select(c, radius, max_count, scratch.order, scratch.kept)) break;
+  }
+  scratch.chosen.clear();
+  for (const int k : scratch.kept) scratch.chosen.push_back(c[static_cast<std::size_t>(k)]);
+  c.swap(scratch.chosen);
+}
+
+}  // namespace palpate

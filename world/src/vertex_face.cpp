@@ -1,0 +1,160 @@
+#include <cmath>
+
+#include "feature_search.h"
+#include "palpate/geometry/closest_features.h"
+#include "palpate/geometry/impact.h"
+
+// Vertices against faces, and lone points against wires and each other.
+namespace palpate {
+namespace {
+
+/// A vertex that looks more than this along the way out of the other body looks away from it: another is nearer.
+constexpr double kLooksAway = 0.3;
+
+Vec3 blend(const std::vector<Vec3>& x, const std::array<std::int32_t, 3>& corner, const Vec3& w) noexcept {
+  return w[0] * x[static_cast<std::size_t>(corner[0])] + w[1] * x[static_cast<std::size_t>(corner[1])] +
+         w[2] * x[static_cast<std::size_t>(corner[2])];
+}
+
+MovingVertex moving(const FinderBody& body, std::int32_t v) noexcept {
+  const auto i = static_cast<std::size_t>(v);
+  return {body.now[i], body.next[i] - body.now[i]};
+}
+
+}  // namespace
+
+void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
+  const auto v = static_cast<std::size_t>(vertex);
+  const auto& corner = side.q.features.triangle(triangle).vertex;
+  if (self_ && (corner[0] == vertex || corner[1] == vertex || corner[2] == vertex)) return;
+  const bool inside = (side.swapped && !self_ ? pair_.b_inside : pair_.a_inside)[v] != 0;
+  if (inside) return;
+  Meeting m;
+  m.p = side.p.now[v];
+  const Vec3 w = closest_on_triangle(m.p, side.q.now[static_cast<std::size_t>(corner[0])],
+                                     side.q.now[static_cast<std::size_t>(corner[1])],
+                                     side.q.now[static_cast<std::size_t>(corner[2])]);
+  m.q = blend(side.q.now, corner, w);
+  m.motion = side.p.next[v] - m.p - (blend(side.q.next, corner, w) - m.q);
+  m.feature_p = {FeatureKind::kVertex, vertex};
+  m.feature_q = triangle_feature(side.q, triangle, w);
+  const bool near = (m.p - m.q).norm() - side.p.radius <= pair_.alarm_distance + m.motion.norm();
+  if (near && orient_vertex_face(side, vertex, triangle, w, m)) {
+    m.foot_p = side.p.vertex_foot(vertex);
+    m.foot_q = {triangle, w};
+    if (add(side, m)) return;
+  }
+  hit_vertex_face(side, vertex, triangle);
+}
+
+/// The normal at a near pair; false if it is none: not a local minimum, seen from behind, or through the material.
+bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, const Vec3& w,
+                                       Meeting& m) const noexcept {
+  const Vec3 away = m.p - m.q;
+  const double distance = away.norm();
+  if (!is_local_minimum(side.q, m.feature_q, m.q, away)) return false;
+  const Vec3& face = side.q.face_normals[static_cast<std::size_t>(triangle)];
+  const bool on_face = m.feature_q.kind == FeatureKind::kFace;
+  const double height = away.dot(face);
+  m.normal = on_face || !(distance > 0.0) ? face : Vec3(away / distance);
+  bool behind = height < 0.0;
+  if (side.q.shape.two_sided) {
+    if (on_face && behind) m.normal = -face;
+    if (!(distance > 0.0) && m.motion.dot(face) > 0.0) m.normal = -face;
+    behind = false;
+  } else if (!on_face) {
+    // Outside a closed surface an edge or corner may be nearest from behind one of its faces; inside was found before.
+    behind = behind && (self_ || !side.q.is_closed());
+  }
+  const Vec3& looks = side.p.vertex_normals[static_cast<std::size_t>(vertex)];
+  if (side.p.is_closed() && looks.dot(m.normal) > kLooksAway) return false;
+  if (self_) {
+    const double limit = behind ? 2.0 * pair_.alarm_distance : 2.0 * distance;
+    const Vec3 rest = side.p.rest[static_cast<std::size_t>(vertex)] -
+                      blend(side.q.rest, side.q.features.triangle(triangle).vertex, w);
+    if (!(rest.norm() > limit)) return false;
+  }
+  if (!behind) return true;
+  // Behind a face of an open surface, or of the body itself: a shallow penetration, or none at all.
+  if (!on_face || distance > pair_.alarm_distance || (!self_ && side.q.is_closed())) return false;
+  return !self_ || looks.dot(face) < -0.5;
+}
+
+void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
+  const auto& corner = side.q.features.triangle(triangle).vertex;
+  const std::array<MovingVertex, 3> face = {moving(side.q, corner[0]), moving(side.q, corner[1]),
+                                            moving(side.q, corner[2])};
+  const MovingVertex point = moving(side.p, vertex);
+  Impact impact;
+  if (!find_impact(point, face, {side.p.radius, 0.1 * pair_.alarm_distance}, impact) || impact.time == 0.0) return;
+  const Vec3& w = impact.weights_b;
+  Meeting m;
+  m.normal = impact.normal;
+  // From inside out, or with the back: not what a closed body can do.
+  const Vec3& front = side.q.face_normals[static_cast<std::size_t>(triangle)];
+  if (!side.q.shape.two_sided && m.normal.dot(front) < 0.0) return;
+  if (side.p.is_closed() && side.p.vertex_normals[static_cast<std::size_t>(vertex)].dot(m.normal) > kLooksAway) return;
+  m.p = point.start;
+  m.q = blend(side.q.now, corner, w);
+  m.motion = point.motion - (blend(side.q.next, corner, w) - m.q);
+  if (!(m.motion.dot(m.normal) < 0.0)) return;
+  m.foot_p = side.p.vertex_foot(vertex);
+  m.foot_q = {triangle, w};
+  m.feature_p = {FeatureKind::kVertex, vertex};
+  m.feature_q = triangle_feature(side.q, triangle, w);
+  // What slides along a surface passes from face to face without meeting their edges.
+  const Vec3 q_then = m.q + impact.time * (point.motion - m.motion);
+  if (!is_local_minimum(side.q, m.feature_q, q_then, m.normal, impact.time)) return;
+  add_candidate(side, m, (m.p - m.q).dot(m.normal) - side.p.radius);
+}
+
+void FeatureSearch::meet_point_wire(const Side& side, std::int32_t edge) {
+  const SurfaceFeatures::Edge& e = side.q.features.edges()[static_cast<std::size_t>(edge)];
+  const MovingVertex p = moving(side.p, 0), q0 = moving(side.q, e.vertex[0]), q1 = moving(side.q, e.vertex[1]);
+  double s = closest_on_segment(p.start, q0.start, q1.start);
+  const auto meet = [&](const Vec3& normal) {
+    Meeting m;
+    m.p = p.start;
+    m.q = q0.start + s * (q1.start - q0.start);
+    m.motion = p.motion - (q0.motion + s * (q1.motion - q0.motion));
+    m.normal = normal;
+    m.foot_p = side.p.vertex_foot(0);
+    m.foot_q = side.q.edge_foot(edge, s);
+    m.feature_p = {FeatureKind::kVertex, 0};
+    m.feature_q = {FeatureKind::kEdge, edge};
+    if (s == 0.0 || s == 1.0) m.feature_q = {FeatureKind::kVertex, e.vertex[s == 0.0 ? 0 : 1]};
+    return m;
+  };
+  const Vec3 away = p.start - (q0.start + s * (q1.start - q0.start));
+  if (away.norm() > 0.0 && add(side, meet(away.normalized()))) return;
+  Impact impact;
+  const ImpactSettings settings{side.p.radius + side.q.radius, 0.1 * pair_.alarm_distance};
+  if (!find_impact({p, p}, {q0, q1}, settings, impact) || impact.time == 0.0) return;
+  s = impact.weights_b[1];
+  const Meeting m = meet(impact.normal);
+  add_candidate(side, m, (m.p - m.q).dot(m.normal) - settings.thickness);
+}
+
+void FeatureSearch::meet_points() {
+  const MovingVertex p = moving(a_, 0), q = moving(b_, 0);
+  const Side side{a_, b_, false};
+  Meeting m;
+  m.p = p.start;
+  m.q = q.start;
+  m.motion = p.motion - q.motion;
+  m.foot_p = a_.vertex_foot(0);
+  m.foot_q = b_.vertex_foot(0);
+  const Vec3 away = m.p - m.q;
+  // Centre in centre: any way out is as good.
+  m.normal = away.norm() > 0.0 ? Vec3(away.normalized()) : Vec3::UnitY();
+  Impact impact;
+  const ImpactSettings settings{a_.radius + b_.radius, 0.1 * pair_.alarm_distance};
+  if (away.norm() - settings.thickness <= pair_.alarm_distance) {
+    add(side, m);
+  } else if (find_impact({p, p}, {q, q}, settings, impact)) {
+    m.normal = impact.normal;
+    add_candidate(side, m, (m.p - m.q).dot(m.normal) - settings.thickness);
+  }
+}
+
+}  // namespace palpate
