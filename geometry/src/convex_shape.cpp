@@ -32,37 +32,36 @@ void finish(ConvexPolyhedron& p) {
 
 /// A corner of a face, in coordinates within it.
 struct FlatCorner {
-  double x, y;
+  Eigen::Vector2d p;
   std::int32_t vertex;
-  friend bool operator<(const FlatCorner& a, const FlatCorner& b) noexcept {
-    return std::pair(a.x, a.y) < std::pair(b.x, b.y);
-  }
 };
 
-/// Counter-clockwise hull without points that stand out by less than `tolerance` (Andrew 1979).
-std::vector<FlatCorner> make_flat_hull(std::vector<FlatCorner> points, double tolerance) {
-  std::sort(points.begin(), points.end());
-  std::vector<FlatCorner> hull;
-  const auto stands_out = [&](const FlatCorner& a, const FlatCorner& b, const FlatCorner& c) {
-    const double area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-    return area > tolerance * std::hypot(c.x - a.x, c.y - a.y);
-  };
-  const auto add = [&](const FlatCorner& c, std::size_t keep) {
-    while (hull.size() > keep && !stands_out(hull[hull.size() - 2], hull.back(), c)) hull.pop_back();
-    hull.push_back(c);
-  };
-  for (const FlatCorner& c : points) add(c, 1);
-  const std::size_t lower = hull.size();
-  for (std::size_t i = points.size() - 1; i-- > 0;) add(points[i], lower);
-  hull.pop_back();
-  // The two ends of the order were never asked.
-  for (std::size_t i = 0; i < hull.size() && hull.size() > 3;) {
-    const std::size_t n = hull.size();
-    if (stands_out(hull[(i + n - 1) % n], hull[i], hull[(i + 1) % n])) {
-      ++i;
-    } else {
-      hull.erase(hull.begin() + static_cast<std::ptrdiff_t>(i));
+/// Counter-clockwise hull without points that stand out by less than `tolerance`: wrapped from the point farthest out,
+/// which is surely a corner, each time to the farthest of those that have all others on their left (Jarvis 1973).
+std::vector<FlatCorner> make_flat_hull(const std::vector<FlatCorner>& points, double tolerance) {
+  Eigen::Vector2d mean = Eigen::Vector2d::Zero();
+  for (const FlatCorner& c : points) mean += c.p / static_cast<double>(points.size());
+  const auto start = std::max_element(points.begin(), points.end(), [&](const FlatCorner& a, const FlatCorner& b) {
+    return (a.p - mean).squaredNorm() < (b.p - mean).squaredNorm();
+  });
+  std::vector<FlatCorner> hull{*start};
+  while (hull.size() <= points.size()) {
+    const Eigen::Vector2d& from = hull.back().p;
+    const FlatCorner* best = nullptr;
+    for (const FlatCorner& c : points) {
+      const Eigen::Vector2d e = c.p - from;
+      if (e.norm() <= tolerance) continue;
+      if (best == nullptr) {
+        best = &c;
+        continue;
+      }
+      const Eigen::Vector2d d = best->p - from;
+      const double right = (e.x() * d.y() - e.y() * d.x()) / std::max(d.norm(), e.norm());
+      const bool beyond = std::abs(right) <= tolerance && e.dot(d) > 0.0 && e.squaredNorm() > d.squaredNorm();
+      if (right > tolerance || beyond) best = &c;
     }
+    if (best == nullptr || (best->p - start->p).norm() <= tolerance) break;
+    hull.push_back(*best);
   }
   return hull;
 }
@@ -76,9 +75,9 @@ void add_face(ConvexPolyhedron& p, const Vec3& normal, double tolerance) {
   std::vector<FlatCorner> corners;
   for (std::size_t i = 0; i < p.vertices.size(); ++i) {
     const Vec3& v = p.vertices[i];
-    if (normal.dot(v) >= offset - tolerance) corners.push_back({u.dot(v), w.dot(v), static_cast<std::int32_t>(i)});
+    if (normal.dot(v) >= offset - tolerance) corners.push_back({{u.dot(v), w.dot(v)}, static_cast<std::int32_t>(i)});
   }
-  corners = make_flat_hull(std::move(corners), tolerance);
+  corners = make_flat_hull(corners, tolerance);
   p.faces.push_back(
       {normal, offset, static_cast<std::int32_t>(p.loop.size()), static_cast<std::int32_t>(corners.size())});
   for (const FlatCorner& c : corners) p.loop.push_back(c.vertex);

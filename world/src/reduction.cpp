@@ -29,7 +29,8 @@ void remove_duplicates(std::vector<Candidate>& c) {
 ///
 /// Heights count in sixteenths of the spacing, and within one a hash decides: it is the same in each step, so that of
 /// many nearly equal candidates the same are taken again.
-void make_order(const std::vector<Candidate>& c, double spacing, std::vector<int>& order) {
+/// Returns how many the lowest and the outermost are.
+std::size_t make_order(const std::vector<Candidate>& c, double spacing, std::vector<int>& order) {
   order.resize(c.size());
   for (std::size_t i = 0; i < c.size(); ++i) order[i] = static_cast<int>(i);
   const auto level = [&](int i) { return std::floor(16.0 * c[static_cast<std::size_t>(i)].lowest / spacing); };
@@ -38,6 +39,10 @@ void make_order(const std::vector<Candidate>& c, double spacing, std::vector<int
     if (x != y) return x < y;
     return mix_bits(c[static_cast<std::size_t>(i)].feature) < mix_bits(c[static_cast<std::size_t>(j)].feature);
   });
+  const auto first = std::min_element(order.begin(), order.end(), [&](int i, int j) {
+    return c[static_cast<std::size_t>(i)].lowest < c[static_cast<std::size_t>(j)].lowest;
+  });
+  std::rotate(order.begin(), first, first + 1);
   const Candidate& lowest = c[static_cast<std::size_t>(order[0])];
   Vec3 u, w;
   make_tangents(lowest.normal, u, w);
@@ -61,14 +66,18 @@ void make_order(const std::vector<Candidate>& c, double spacing, std::vector<int
     const auto found = order.begin() + static_cast<std::ptrdiff_t>(best);
     std::rotate(begin, found, found + 1);
   }
+  return front;
 }
 
-/// Goes through `order` and keeps what is not within `radius` of one kept before on the same side. False as soon as
-/// there are more than `max_count`.
-bool select(const std::vector<Candidate>& c, double radius, int max_count, const std::vector<int>& order,
-            std::vector<int>& kept) {
+/// Goes through the order and keeps what is not within `full_radius` of one kept before on the same side, or a third of
+/// it for the `front` ones, which must not be lost to each other. False as soon as there are more than `max_count`.
+bool select(const std::vector<Candidate>& c, double full_radius, int max_count, std::size_t front,
+            ReductionScratch& scratch) {
+  std::vector<int>& kept = scratch.kept;
   kept.clear();
-  for (const int i : order) {
+  for (std::size_t at = 0; at < scratch.order.size(); ++at) {
+    const int i = scratch.order[at];
+    const double radius = at < front ? full_radius / 3.0 : full_radius;
     const Candidate& x = c[static_cast<std::size_t>(i)];
     const Vec3 p = middle(x);
     const bool guarded = std::any_of(kept.begin(), kept.end(), [&](int k) {
@@ -96,13 +105,13 @@ double guess_spacing(const std::vector<Candidate>& c, int count) {
 void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count, ReductionScratch& scratch) {
   if (c.empty()) return;
   remove_duplicates(c);
-  make_order(c, spacing, scratch.order);
+  const std::size_t front = make_order(c, spacing, scratch.order);
   double radius = 0.25 * spacing;
   if (static_cast<int>(c.size()) > max_count) radius = std::max(radius, guess_spacing(c, max_count));
   // Normals all around may need more than max_count at any radius: then the first of the order stay.
   constexpr int kMaxTrials = 24;
   for (int trial = 0; trial < kMaxTrials; ++trial, radius *= 1.25) {
-    if (select(c, radius, max_count, scratch.order, scratch.kept)) break;
+    if (select(c, radius, max_count, front, scratch)) break;
   }
   scratch.chosen.clear();
   for (const int k : scratch.kept) scratch.chosen.push_back(c[static_cast<std::size_t>(k)]);

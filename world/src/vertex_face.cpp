@@ -8,8 +8,15 @@
 namespace palpate {
 namespace {
 
-/// A vertex that looks more than this along the way out of the other body looks away from it: another is nearer.
-constexpr double kLooksAway = 0.3;
+/// Whether a vertex of a surface looks against `normal`, the way out of the other body: if not, the other is nearer to a
+/// neighbour, or only beside it. A round or soft surface passes up to 60°, so that all vertices of a contact area do; a
+/// sharp corner where no neighbour is nearer.
+bool looks_against(const FinderBody& body, std::int32_t vertex, const Vec3& normal) noexcept {
+  if (!body.has_faces()) return true;
+  const double along = body.vertex_normals[static_cast<std::size_t>(vertex)].dot(normal);
+  if (along < -0.5 || (body.shape.two_sided && along > 0.5)) return true;
+  return is_local_minimum(body, {FeatureKind::kVertex, vertex}, body.now[static_cast<std::size_t>(vertex)], -normal);
+}
 
 Vec3 blend(const std::vector<Vec3>& x, const std::array<std::int32_t, 3>& corner, const Vec3& w) noexcept {
   return w[0] * x[static_cast<std::size_t>(corner[0])] + w[1] * x[static_cast<std::size_t>(corner[1])] +
@@ -66,8 +73,7 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
     // Outside a closed surface an edge or corner may be nearest from behind one of its faces; inside was found before.
     behind = behind && (self_ || !side.q.is_closed());
   }
-  const Vec3& looks = side.p.vertex_normals[static_cast<std::size_t>(vertex)];
-  if (side.p.is_closed() && looks.dot(m.normal) > kLooksAway) return false;
+  if (!looks_against(side.p, vertex, m.normal)) return false;
   if (self_) {
     const double limit = behind ? 2.0 * pair_.alarm_distance : 2.0 * distance;
     const Vec3 rest = side.p.rest[static_cast<std::size_t>(vertex)] -
@@ -77,7 +83,7 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
   if (!behind) return true;
   // Behind a face of an open surface, or of the body itself: a shallow penetration, or none at all.
   if (!on_face || distance > pair_.alarm_distance || (!self_ && side.q.is_closed())) return false;
-  return !self_ || looks.dot(face) < -0.5;
+  return !self_ || side.p.vertex_normals[static_cast<std::size_t>(vertex)].dot(face) < -0.5;
 }
 
 void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
@@ -93,7 +99,7 @@ void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::
   // From inside out, or with the back: not what a closed body can do.
   const Vec3& front = side.q.face_normals[static_cast<std::size_t>(triangle)];
   if (!side.q.shape.two_sided && m.normal.dot(front) < 0.0) return;
-  if (side.p.is_closed() && side.p.vertex_normals[static_cast<std::size_t>(vertex)].dot(m.normal) > kLooksAway) return;
+  if (!looks_against(side.p, vertex, m.normal)) return;
   m.p = point.start;
   m.q = blend(side.q.now, corner, w);
   m.motion = point.motion - (blend(side.q.next, corner, w) - m.q);
