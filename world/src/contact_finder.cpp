@@ -91,7 +91,10 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices) {
     find_feature_contacts(pair);
   }
   // A manifold is as small as it can be.
-  if (!convex) reduce_candidates(pair.candidates, settings.alarm_distance, settings.max_contacts_per_pair, scratch);
+  const auto is_soft = [](const FinderBody& body) { return body.body && body.body->block_count() > 2; };
+  const int most =
+      is_soft(*pair.a) || is_soft(*pair.b) ? settings.max_contacts_per_soft_pair : settings.max_contacts_per_pair;
+  if (!convex) reduce_candidates(pair.candidates, settings.alarm_distance, most, scratch);
   const std::uint64_t pair_bits =
       mix_bits(static_cast<std::uint64_t>(indices[0]) << 32 | static_cast<std::uint32_t>(indices[1]));
   const std::size_t first = found.size();

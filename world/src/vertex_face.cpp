@@ -8,9 +8,9 @@
 namespace palpate {
 namespace {
 
-/// Whether a vertex of a surface looks against `normal`, the way out of the other body: if not, the other is nearer to a
-/// neighbour, or only beside it. A round or soft surface passes up to 60°, so that all vertices of a contact area do; a
-/// sharp corner where no neighbour is nearer.
+/// Whether a vertex of a surface looks against `normal`, the way out of the other body: if not, the other is nearer to
+/// a neighbour, or only beside it. A round or soft surface passes up to 60°, so that all vertices of a contact area do;
+/// a sharp corner where no neighbour is nearer.
 bool looks_against(const FinderBody& body, std::int32_t vertex, const Vec3& normal) noexcept {
   if (!body.has_faces()) return true;
   const double along = body.vertex_normals[static_cast<std::size_t>(vertex)].dot(normal);

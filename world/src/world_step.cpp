@@ -1,19 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "palpate/world/world.h"
 
 // The step of a world, in the order of DESIGN.md, "Mechanics shared by all".
 namespace palpate {
-namespace {
-
-auto key_of(const Contact& c) noexcept {
-  return std::tuple(c.body_a, c.body_b, c.id);
-}
-
-}  // namespace
-
 bool World::step(double h, StepReport& report) {
   {
     const StageTimer timer(report, Stage::kFree);
@@ -188,8 +180,9 @@ SolveReport World::solve() {
   return report;
 }
 
-/// First guess: the last step's forces, of contacts with the same identity turned to the new tangents. Both lists are
-/// ordered by bodies and identity.
+/// First guess: the last step's forces, turned to the new tangents, of contacts with the same identity; where a feature
+/// changed its name (which corner of two cubes face to face lies on which is a matter of rounding), of the last contact
+/// of that pair at the same place. Both lists are ordered by bodies and identity.
 void World::warm_start() {
   const auto joint_rows =
       first_contact_ < static_cast<int>(problem_.constraints().size())
@@ -197,13 +190,27 @@ void World::warm_start() {
           : lambda_.size();
   if (last_.joint_forces.size() == joint_rows)
     std::copy(last_.joint_forces.begin(), last_.joint_forces.end(), lambda_.begin());
-  std::size_t last = 0;
+  const double near = settings_.contacts.alarm_distance * settings_.contacts.alarm_distance;
+  std::size_t begin = 0, end = 0;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const Contact& c = contacts_[i];
-    while (last < last_.contacts.size() && key_of(last_.contacts[last]) < key_of(c)) ++last;
-    if (last == last_.contacts.size()) break;
-    if (key_of(last_.contacts[last]) != key_of(c)) continue;
-    const Vec3& f = last_.contact_forces[last];
+    const auto pair_of = [](const Contact& x) { return std::pair(x.body_a, x.body_b); };
+    if (i == 0 || pair_of(contacts_[i - 1]) != pair_of(c)) {
+      for (begin = end; begin < last_.contacts.size() && pair_of(last_.contacts[begin]) < pair_of(c);) ++begin;
+      for (end = begin; end < last_.contacts.size() && pair_of(last_.contacts[end]) == pair_of(c);) ++end;
+    }
+    std::size_t match = end;
+    double least = near;
+    for (std::size_t k = begin; k < end; ++k) {
+      const double distance =
+          last_.contacts[k].id == c.id ? -1.0 : (last_.contacts[k].point_a - c.point_a).squaredNorm();
+      if (distance < least) {
+        least = distance;
+        match = k;
+      }
+    }
+    if (match == end) continue;
+    const Vec3& f = last_.contact_forces[match];
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     const int row = problem_.constraints()[static_cast<std::size_t>(first_contact_) + i].first_row;

@@ -46,8 +46,10 @@ TEST(SoftCylinder, DroppedOnAPlaneRestsOnIt) {
   const Quat lying = rotation_from_vector(Vec3(0.5 * std::numbers::pi, 0.0, 0.0));
   for (Vec3& v : mesh.vertices) v = lying * v + Vec3(0.0, 0.1, 0.0);
   const Material material{.young_modulus = 2e4, .poisson_ratio = 0.4, .density = 1000.0, .stiffness_damping = 0.01};
-  const int cylinder =
-      world.add({"cylinder", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1)), surface_shape(0.5)});
+  CorotationalTetSettings tets;
+  tets.fem.max_rows = 300;
+  const int cylinder = world.add(
+      {"cylinder", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1), tets), surface_shape(0.5)});
   world.prepare();
   double below = 0.0;
   for (int i = 0; i < 400; ++i) {

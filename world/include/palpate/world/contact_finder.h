@@ -39,6 +39,8 @@ struct ContactFinderSettings {
   int max_contacts = 4096;        ///< when there are more, the nearest are kept and the report says so
   /// Two bodies touch in a few contacts that stand for all: the lowest, the outermost, and others well spread.
   int max_contacts_per_pair = 24;
+  /// The same where one of the two is deformable: there each vertex yields by itself, and one without a contact sinks in.
+  int max_contacts_per_soft_pair = 80;
 };
 
 struct FindReport {
