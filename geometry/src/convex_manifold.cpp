@@ -81,6 +81,69 @@ ConvexSeparation best_edges(const ConvexPolyhedron& a, const ConvexPolyhedron& b
   return best;
 }
 
+/// Two boxes along the 15 axes on which only they can be apart (Gottschalk, Lin & Manocha 1996, section 5).
+class BoxPair {
+ public:
+  BoxPair(const ConvexPolyhedron::Box& a, const ConvexPolyhedron::Box& b, const Pose& X_AB) noexcept
+      : half_a_(a.half), half_b_(b.half), a_(a.axes), b_(X_AB.rotation * b.axes) {
+    from_a_to_b_ = X_AB.position + X_AB.rotation * b.centre - a.centre;
+    c_ = a_.transpose() * b_;
+    absolute_ = c_.cwiseAbs();
+  }
+
+  ConvexSeparation best_face_of_a() const noexcept {
+    ConvexSeparation best;
+    const Vec3 reach = half_a_ + absolute_ * half_b_;
+    for (int i = 0; i < 3; ++i) {
+      const double d = a_.col(i).dot(from_a_to_b_), s = std::abs(d) - reach[i];
+      if (s > best.separation) {
+        best = {s, d > 0.0 ? Vec3(-a_.col(i)) : Vec3(a_.col(i)), AxisKind::kFaceOfA, 2 * i + (d > 0.0 ? 1 : 0), 0};
+      }
+    }
+    return best;
+  }
+
+  ConvexSeparation best_face_of_b() const noexcept {
+    ConvexSeparation best;
+    const Vec3 reach = half_b_ + absolute_.transpose() * half_a_;
+    for (int j = 0; j < 3; ++j) {
+      const double d = b_.col(j).dot(from_a_to_b_), s = std::abs(d) - reach[j];
+      if (s > best.separation) {
+        best = {s, d > 0.0 ? Vec3(-b_.col(j)) : Vec3(b_.col(j)), AxisKind::kFaceOfB, 0, 2 * j + (d > 0.0 ? 0 : 1)};
+      }
+    }
+    return best;
+  }
+
+  ConvexSeparation best_edges() const noexcept {
+    ConvexSeparation best;
+    int best_i = -1, best_j = 0;
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) {
+        const double sine2 = 1.0 - c_(i, j) * c_(i, j);
+        if (sine2 < 1e-6) continue;  // parallel: a face axis does
+        // With n = a_i × b_j: n·a_k is, but for the sign, an element of c, and so is n·b_k.
+        const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+        const double reach = half_a_[i1] * absolute_(i2, j) + half_a_[i2] * absolute_(i1, j) +
+                             half_b_[j1] * absolute_(i, j2) + half_b_[j2] * absolute_(i, j1);
+        const double d = a_.col(i).cross(b_.col(j)).dot(from_a_to_b_);
+        const double s = (std::abs(d) - reach) / std::sqrt(sine2);
+        if (s <= best.separation) continue;
+        best.separation = s;
+        best_i = i;
+        best_j = j;
+      }
+    }
+    if (best_i < 0) return best;
+    const Vec3 n = a_.col(best_i).cross(b_.col(best_j)).normalized();
+    return {best.separation, n.dot(from_a_to_b_) > 0.0 ? Vec3(-n) : n, AxisKind::kEdges, best_i, best_j};
+  }
+
+ private:
+  Vec3 half_a_, half_b_, from_a_to_b_;
+  Mat3 a_, b_, c_, absolute_;
+};
+
 /// A corner of a face while it is clipped; `edge` labels the edge that leaves it.
 struct ClipCorner {
   Vec3 p;
@@ -238,6 +301,22 @@ class ManifoldMaker {
 
  private:
   bool find_axis() noexcept {
+    return a_.box.half.x() > 0.0 && b_.box.half.x() > 0.0 ? find_box_axis() : find_hull_axis();
+  }
+
+  bool find_box_axis() noexcept {
+    const BoxPair pair(a_.box, b_.box, X_AB_);
+    const double preference = kPreference * std::min(a_.size, b_.size);
+    axis_ = pair.best_face_of_a();
+    if (axis_.separation > max_gap_) return false;
+    const ConvexSeparation other = pair.best_face_of_b();
+    if (other.separation > axis_.separation + preference) axis_ = other;
+    const ConvexSeparation edges = pair.best_edges();
+    if (edges.separation > axis_.separation + preference) axis_ = edges;
+    return other.separation <= max_gap_ && edges.separation <= max_gap_;
+  }
+
+  bool find_hull_axis() noexcept {
     const bool many_edges = a_.edge_directions.size() * b_.edge_directions.size() > kMaxEdgePairs;
     const bool many_faces = a_.faces.size() * b_.vertices.size() + b_.faces.size() * a_.vertices.size() > kMaxFaceTests;
     if (many_edges) gjk_known_ = gjk_.compute(shape_a_, shape_b_, X_AB_);
