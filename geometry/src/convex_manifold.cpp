@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
+#include "convex_axes.h"
+#include "convex_clip.h"
 #include "convex_gjk.h"
 #include "palpate/geometry/closest_features.h"
 #include "palpate/geometry/convex_shape.h"
@@ -14,175 +15,6 @@ namespace {
 constexpr std::size_t kMaxEdgePairs = 64, kMaxFaceTests = 20000;
 /// An axis of the next kind must be better by this share of the smaller size.
 constexpr double kPreference = 1e-3;
-/// Points of a manifold nearer than this share of the size are one.
-constexpr double kMerge = 0.05;
-constexpr int kMaxCorners = 64;  ///< of a face, as clipped
-
-enum class AxisKind : std::uint8_t { kFaceOfA, kFaceOfB, kEdges, kPoints };
-
-/// A direction along which two solids are apart, or least deep.
-struct ConvexSeparation {
-  double separation = -std::numeric_limits<double>::infinity();
-  Vec3 normal = Vec3::UnitY();  ///< from b to a, in a's frame
-  AxisKind kind = AxisKind::kFaceOfA;
-  int feature_a = 0, feature_b = 0;
-};
-
-struct SupportPoint {
-  double height;
-  int vertex;
-};
-
-SupportPoint lowest(const ConvexPolyhedron& p, const Vec3& direction) noexcept {
-  SupportPoint best{std::numeric_limits<double>::infinity(), 0};
-  for (std::size_t i = 0; i < p.vertices.size(); ++i) {
-    const double h = direction.dot(p.vertices[i]);
-    if (h < best.height) best = {h, static_cast<int>(i)};
-  }
-  return best;
-}
-
-double separation_along(const ConvexPolyhedron& a, const ConvexPolyhedron& b, const Pose& X_AB,
-                        const Vec3& normal) noexcept {
-  return lowest(a, normal).height + lowest(b, X_AB.rotation.conjugate() * -normal).height - normal.dot(X_AB.position);
-}
-
-/// The face of `a` that is farthest below `b`. `hint`: unless zero, only faces within 25° of it are tried.
-ConvexSeparation best_face(const ConvexPolyhedron& a, const ConvexPolyhedron& b, const Pose& X_AB,
-                           const Vec3& hint) noexcept {
-  ConvexSeparation best;
-  const Mat3 R_BA = X_AB.rotation.conjugate().toRotationMatrix();
-  for (std::size_t f = 0; f < a.faces.size(); ++f) {
-    const Vec3& n = a.faces[f].normal;
-    if (hint.squaredNorm() > 0.0 && n.dot(hint) < 0.9) continue;
-    const double s = lowest(b, R_BA * n).height + n.dot(X_AB.position) - a.faces[f].offset;
-    if (s > best.separation) best = {s, -n, AxisKind::kFaceOfA, static_cast<int>(f), 0};
-  }
-  return best;
-}
-
-/// The best of all cross products of edge directions.
-ConvexSeparation best_edges(const ConvexPolyhedron& a, const ConvexPolyhedron& b, const Pose& X_AB) noexcept {
-  ConvexSeparation best;
-  const Mat3 R_AB = X_AB.rotation.toRotationMatrix();
-  for (std::size_t j = 0; j < b.edge_directions.size(); ++j) {
-    const Vec3 e = R_AB * b.edge_directions[j];
-    for (std::size_t i = 0; i < a.edge_directions.size(); ++i) {
-      Vec3 n = a.edge_directions[i].cross(e);
-      const double length = n.norm();
-      if (length < 1e-4) continue;  // parallel: a face axis does
-      n /= length;
-      for (int side = 0; side < 2; ++side, n = -n) {
-        const double s = separation_along(a, b, X_AB, n);
-        if (s > best.separation) best = {s, n, AxisKind::kEdges, static_cast<int>(i), static_cast<int>(j)};
-      }
-    }
-  }
-  return best;
-}
-
-/// A corner of a face while it is clipped; `edge` labels the edge that leaves it.
-struct ClipCorner {
-  Vec3 p;
-  std::uint32_t label, edge;
-};
-using ClipPolygon = std::array<ClipCorner, kMaxCorners>;
-
-std::uint32_t mix_labels(std::uint32_t a, std::uint32_t b) noexcept {
-  std::uint32_t h = a * 0x9e3779b1u + b * 0x85ebca77u + 0x165667b1u;
-  h ^= h >> 15;
-  return h * 0x2c1b3c6du;
-}
-
-/// What of `in` lies below the plane n·x = offset (Sutherland & Hodgman 1974).
-int clip(const ClipPolygon& in, int count, const Vec3& n, double offset, std::uint32_t plane_label,
-         ClipPolygon& out) noexcept {
-  int kept = 0;
-  for (int i = 0; i < count; ++i) {
-    const ClipCorner& c = in[i];
-    const ClipCorner& d = in[(i + 1) % count];
-    const double hc = n.dot(c.p) - offset, hd = n.dot(d.p) - offset;
-    if (hc <= 0.0 && kept < kMaxCorners) out[kept++] = c;
-    if ((hc <= 0.0) == (hd <= 0.0) || kept >= kMaxCorners) continue;
-    const double t = hc / (hc - hd);
-    out[kept++] = {c.p + t * (d.p - c.p), mix_labels(c.edge, plane_label), hc <= 0.0 ? plane_label : c.edge};
-  }
-  return kept;
-}
-
-/// The most important of many points: the lowest, then those that lie farthest out.
-int thin_out(ClipPolygon& polygon, int count, const Vec3& normal, double merge) noexcept {
-  std::array<ClipCorner, Manifold::kMaxPoints> kept;
-  int kept_count = 0;
-  const auto keep = [&](const ClipCorner& c) {
-    for (int k = 0; k < kept_count; ++k) {
-      if ((kept[k].p - c.p).squaredNorm() >= merge * merge) continue;
-      if (normal.dot(c.p) < normal.dot(kept[k].p) - 1e-3 * merge) kept[k] = c;
-      return;
-    }
-    if (kept_count < Manifold::kMaxPoints) kept[kept_count++] = c;
-  };
-  if (count > Manifold::kMaxPoints) {
-    Vec3 u, w;
-    make_tangents(normal, u, w);
-    keep(*std::min_element(polygon.begin(), polygon.begin() + count, [&](const ClipCorner& a, const ClipCorner& b) {
-      return normal.dot(a.p) < normal.dot(b.p);
-    }));
-    for (int k = 0; k < Manifold::kMaxPoints; ++k) {
-      // Bit-reversed, so that the first four are square to each other.
-      const double angle = std::numbers::pi / 4.0 * ((k & 1) * 4 + (k & 2) + (k >> 2));
-      const Vec3 d = std::cos(angle) * u + std::sin(angle) * w;
-      keep(*std::max_element(polygon.begin(), polygon.begin() + count,
-                             [&](const ClipCorner& a, const ClipCorner& b) { return d.dot(a.p) < d.dot(b.p); }));
-    }
-  } else {
-    for (int i = 0; i < count; ++i) keep(polygon[i]);
-  }
-  std::copy(kept.begin(), kept.begin() + kept_count, polygon.begin());
-  return kept_count;
-}
-
-/// Clips the face of `other` that looks most against `reference`'s face; all in the reference's frame, X_RO the other's
-/// pose in it. Writes points on the other solid nearer than `max_gap` and returns how many.
-int clip_faces(const ConvexPolyhedron& reference, int face, const ConvexPolyhedron& other, const Pose& X_RO,
-               double max_gap, ClipPolygon& points) noexcept {
-  const ConvexPolyhedron::Face& f = reference.faces[static_cast<std::size_t>(face)];
-  const Vec3 n_O = X_RO.rotation.conjugate() * f.normal;
-  // The face that looks most against it, of those at the lowest corner: it must be among the points.
-  const int support = lowest(other, n_O).vertex;
-  int incident = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t g = 0; g < other.faces.size(); ++g) {
-    const double along = n_O.dot(other.faces[g].normal);
-    if (along >= least - 1e-9) continue;
-    const auto begin = other.loop.begin() + other.faces[g].begin, end = begin + other.faces[g].count;
-    if (std::find(begin, end, support) == end) continue;
-    least = along;
-    incident = static_cast<int>(g);
-  }
-  const ConvexPolyhedron::Face& g = other.faces[static_cast<std::size_t>(incident)];
-  ClipPolygon buffer;
-  int count = std::min(g.count, kMaxCorners);
-  for (int k = 0; k < count; ++k) {
-    const auto v = static_cast<std::uint32_t>(other.loop[g.begin + k]);
-    points[k] = {X_RO.position + X_RO.rotation * other.vertices[v], v,
-                 0x10000u + static_cast<std::uint32_t>(g.begin + k)};
-  }
-  // Corners on the border, as of equal boxes one on the other, stay whole.
-  const double slack = 1e-9 * reference.size;
-  for (int k = 0; k < f.count && count > 0; ++k) {
-    const Vec3& p = reference.vertices[reference.loop[f.begin + k]];
-    const Vec3& q = reference.vertices[reference.loop[f.begin + (k + 1) % f.count]];
-    const Vec3 out = (q - p).cross(f.normal).normalized();
-    count = clip(points, count, out, out.dot(p) + slack, 0x20000u + static_cast<std::uint32_t>(f.begin + k), buffer);
-    std::copy(buffer.begin(), buffer.begin() + count, points.begin());
-  }
-  int near = 0;
-  for (int i = 0; i < count; ++i) {
-    if (f.normal.dot(points[i].p) - f.offset <= max_gap) points[near++] = points[i];
-  }
-  return thin_out(points, near, f.normal, kMerge * std::min(reference.size, other.size));
-}
 
 /// The edge of `p` along `direction` that is lowest along `normal`.
 int lowest_edge(const ConvexPolyhedron& p, const Vec3& direction, const Vec3& normal) noexcept {
@@ -238,6 +70,22 @@ class ManifoldMaker {
 
  private:
   bool find_axis() noexcept {
+    return a_.box.half.x() > 0.0 && b_.box.half.x() > 0.0 ? find_box_axis() : find_hull_axis();
+  }
+
+  bool find_box_axis() noexcept {
+    const BoxPair pair(a_.box, b_.box, X_AB_);
+    const double preference = kPreference * std::min(a_.size, b_.size);
+    axis_ = pair.best_face_of_a();
+    if (axis_.separation > max_gap_) return false;
+    const ConvexSeparation other = pair.best_face_of_b();
+    if (other.separation > axis_.separation + preference) axis_ = other;
+    const ConvexSeparation edges = pair.best_edges();
+    if (edges.separation > axis_.separation + preference) axis_ = edges;
+    return other.separation <= max_gap_ && edges.separation <= max_gap_;
+  }
+
+  bool find_hull_axis() noexcept {
     const bool many_edges = a_.edge_directions.size() * b_.edge_directions.size() > kMaxEdgePairs;
     const bool many_faces = a_.faces.size() * b_.vertices.size() + b_.faces.size() * a_.vertices.size() > kMaxFaceTests;
     if (many_edges) gjk_known_ = gjk_.compute(shape_a_, shape_b_, X_AB_);

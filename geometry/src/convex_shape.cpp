@@ -112,6 +112,7 @@ ConvexPolyhedron make_convex_box(const Vec3& size, const Pose& pose) {
     for (const double sign : {-1.0, 1.0})
       add_face(p, pose.rotation * Vec3(sign * Vec3::Unit(axis)), 1e-7 * size.norm());
   }
+  p.box = {0.5 * size, pose.position, pose.rotation.toRotationMatrix()};
   finish(p);
   return p;
 }

@@ -45,7 +45,8 @@ SurfaceFeatures::SurfaceFeatures(std::span<const std::array<std::int32_t, 3>> tr
       }
     }
     primitives_[static_cast<std::size_t>(first->triangle)].edge[static_cast<std::size_t>(first->side)] = e;
-    closed_ = closed_ && last - first == 2 && first->forward != (first + 1)->forward;
+    const auto forward = std::count_if(first, last, [](const HalfEdge& half) { return half.forward; });
+    closed_ = closed_ && 2 * forward == last - first;
     edges_.push_back(edge);
   });
   std::sort(used_.begin(), used_.end());

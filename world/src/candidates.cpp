@@ -25,6 +25,7 @@ BodyPoint make_foot(const FinderBody& body, const FootRef& ref, Vec3& point) noe
     const Vec3 arm = point - (ref.weights[0] * x.position + ref.weights[1] * y.position);
     foot.offset = R.determinant() > 0.1 ? Vec3(R.inverse() * arm) : Vec3(x.rotation.conjugate() * arm);
   }
+  if (body.has_faces() && body.radius > 0.0) return foot;  // a sheet's foot lies in its middle, the point on its side
   point = body.body->compute_point(foot);
   return foot;
 }

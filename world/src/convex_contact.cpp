@@ -14,8 +14,7 @@ Pose interpolate(const Pose& x, const Pose& y, double t) noexcept {
 /// How much nearer along `normal` the bodies may come in a whole step, at most [m].
 double max_approach(const FinderBody& a, const FinderBody& b, const Vec3& normal) noexcept {
   const Vec3 towards = (b.next_pose.position - b.pose.position) - (a.next_pose.position - a.pose.position);
-  return towards.dot(normal) + a.size * a.pose.rotation.angularDistance(a.next_pose.rotation) +
-         b.size * b.pose.rotation.angularDistance(b.next_pose.rotation);
+  return towards.dot(normal) + a.size * a.turn + b.size * b.turn;
 }
 
 /// Bodies not yet near: the manifold when they first come within the alarm distance, at time t of the step. False if
@@ -49,7 +48,8 @@ void find_convex_contacts(PairContacts& pair) {
   double t = 0.0;
   if (!compute_manifold(*a.convex, a.pose, *b.convex, b.pose, reach, m)) return;
   if (!advance_to_contact(pair, reach, m, t)) return;
-  const Pose X_WA = interpolate(a.pose, a.next_pose, t), X_WB = interpolate(b.pose, b.next_pose, t);
+  const Pose X_WA = t > 0.0 ? interpolate(a.pose, a.next_pose, t) : a.pose;
+  const Pose X_WB = t > 0.0 ? interpolate(b.pose, b.next_pose, t) : b.pose;
   const auto place = [](const Pose& from, const Pose& to, const Vec3& p) {
     return Vec3(to.position + to.rotation * (from.rotation.conjugate() * (p - from.position)));
   };

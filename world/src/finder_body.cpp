@@ -80,6 +80,10 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
     case Kind::kSurface:
       if (surface.triangles.empty()) fail_input("contact shape surface: the body has none");
       features = SurfaceFeatures(surface.triangles, surface.positions.size());
+      if (shape.two_sided) {
+        require_radius(shape.radius, true);
+        radius = shape.radius;
+      }
       break;
   }
   if (convex) {
@@ -170,8 +174,8 @@ void FinderBody::update_boxes() noexcept {
   swept.upper = box.upper.cwiseMax(Vec3(then.upper.array() + radius));
   if (rigid == nullptr) return;
   // On its way a turning corner bulges out of the chord by at most the sagitta.
-  const double half_angle = 0.5 * pose.rotation.angularDistance(next_pose.rotation);
-  const double bulge = size * (1.0 - std::cos(half_angle));
+  turn = pose.rotation.angularDistance(next_pose.rotation);
+  const double bulge = size * (1.0 - std::cos(0.5 * turn));
   swept.lower.array() -= bulge;
   swept.upper.array() += bulge;
 }

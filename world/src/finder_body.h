@@ -68,6 +68,7 @@ class FinderBody {
   std::vector<Vec3> rest;                          ///< vertices at set-up [m], if it touches itself
   std::vector<Vec3> now, next;                     ///< vertices [m]
   Pose pose, next_pose;                            ///< of a rigid body's centre
+  double turn = 0.0;                               ///< the angle between them [rad]
   BoundingBox box;                                 ///< of `now`, with the radius
   BoundingBox swept;                               ///< of both, with the radius
   std::vector<Vec3> vertex_normals, face_normals;  ///< unit, outward; zero where there are none

@@ -45,7 +45,8 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   m.motion = side.p.next[v] - m.p - (blend(side.q.next, corner, w) - m.q);
   m.feature_p = {FeatureKind::kVertex, vertex};
   m.feature_q = triangle_feature(side.q, triangle, w);
-  const bool near = (m.p - m.q).norm() - side.p.radius <= pair_.alarm_distance + m.motion.norm();
+  const double radii = side.p.radius + side.q.radius;
+  const bool near = (m.p - m.q).norm() - radii <= pair_.alarm_distance + m.motion.norm();
   if (near && orient_vertex_face(side, vertex, triangle, w, m)) {
     m.foot_p = side.p.vertex_foot(vertex);
     m.foot_q = {triangle, w};
@@ -92,7 +93,8 @@ void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::
                                             moving(side.q, corner[2])};
   const MovingVertex point = moving(side.p, vertex);
   Impact impact;
-  if (!find_impact(point, face, {side.p.radius, 0.1 * pair_.alarm_distance}, impact) || impact.time == 0.0) return;
+  const ImpactSettings settings{side.p.radius + side.q.radius, 0.1 * pair_.alarm_distance};
+  if (!find_impact(point, face, settings, impact) || impact.time == 0.0) return;
   const Vec3& w = impact.weights_b;
   Meeting m;
   m.normal = impact.normal;
@@ -111,7 +113,7 @@ void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::
   // What slides along a surface passes from face to face without meeting their edges.
   const Vec3 q_then = m.q + impact.time * (point.motion - m.motion);
   if (!is_local_minimum(side.q, m.feature_q, q_then, m.normal, impact.time)) return;
-  add_candidate(side, m, (m.p - m.q).dot(m.normal) - side.p.radius);
+  add_candidate(side, m, (m.p - m.q).dot(m.normal) - settings.thickness);
 }
 
 void FeatureSearch::meet_point_wire(const Side& side, std::int32_t edge) {

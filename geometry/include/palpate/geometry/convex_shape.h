@@ -23,6 +23,14 @@ struct ConvexPolyhedron {
   std::vector<std::array<std::int32_t, 2>> edges;
   std::vector<Vec3> edge_directions;  ///< unit, parallel edges once
   double size = 0.0;                  ///< largest distance of a corner from the mean of all [m]
+
+  /// Of a box: its half edges, centre and axes; then faces come in the order −x, +x, −y …, and directions x, y, z.
+  struct Box {
+    Vec3 half = Vec3::Zero();    ///< [m]; zero: it is none
+    Vec3 centre = Vec3::Zero();  ///< [m]
+    Mat3 axes = Mat3::Identity();
+  };
+  Box box;
 };
 
 /// A box of edges `size` at `pose`. Throws InputError if an edge is not positive.

@@ -53,7 +53,8 @@ class SurfaceFeatures {
     return triangle_edges_[static_cast<std::size_t>(t)];
   }
   const Corner& corner_of(std::int32_t vertex) const noexcept { return corner_[static_cast<std::size_t>(vertex)]; }
-  bool is_closed() const noexcept { return closed_; }  ///< each edge has two triangles that run through it oppositely
+  /// As many triangles run through each edge one way as the other: two, or four where parts of a solid touch.
+  bool is_closed() const noexcept { return closed_; }
 
  private:
   void add_neighbours(std::size_t vertices);

@@ -14,8 +14,10 @@ namespace palpate {
 struct Contact {
   std::int32_t body_a = -1;  ///< of the world
   std::int32_t body_b = -1;
-  BodyPoint foot_a, foot_b;     ///< the material points that touch
-  Vec3 point_a = Vec3::Zero();  ///< where they are now [m]
+  BodyPoint foot_a, foot_b;  ///< the material points that touch
+  /// Where they are now [m]: Body::compute_point() of the feet, but for particles and sheets with a radius. These touch
+  /// with a point that far from the foot, which moves as the foot does.
+  Vec3 point_a = Vec3::Zero();
   Vec3 point_b = Vec3::Zero();  ///< [m]
   Vec3 normal = Vec3::UnitY();  ///< unit, from b to a
   double gap = 0.0;             ///< [m], negative: they overlap

@@ -23,15 +23,17 @@ struct ContactShape {
     kPlane,    ///< a static half-space: all x with normal·x < offset is solid. Its body may be null
   };
   Kind kind = Kind::kNone;
-  double radius = 0.0;  ///< [m]
+  double radius = 0.0;  ///< [m]; of a two-sided surface: half its thickness
   Vec3 size = Vec3::Zero();
   /// Where the box or sphere sits in a rigid body: in the frame at its centre of mass.
   Pose pose;
   Vec3 normal = Vec3::UnitY();
-  double offset = 0.0;     ///< [m]
-  bool two_sided = false;  ///< surface: a sheet, contact on both sides
-  bool self = false;       ///< surface: touches itself
-  double friction = 0.0;   ///< μ; a pair has the geometric mean of its two. NaN: the other's
+  double offset = 0.0;  ///< [m]
+  /// Surface: a sheet, contact on both sides. The side is that on which something is now, so give it a thickness: what
+  /// is pressed through the middle of a sheet comes out at the other side.
+  bool two_sided = false;
+  bool self = false;      ///< surface: touches itself
+  double friction = 0.0;  ///< μ; a pair has the geometric mean of its two. NaN: the other's
 };
 
 struct ContactFinderSettings {
