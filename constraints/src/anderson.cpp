@@ -13,6 +13,8 @@ using ConstView = Eigen::Map<const Eigen::VectorXd>;
 /// A change that grew by more than this means that contacts have changed their state: what was learnt no longer holds.
 /// Measured: 1.5 needs fewer sweeps than 1.0 (too much forgotten), 4 and 10 (too much believed).
 constexpr double kGrown = 1.5;
+/// No combination may be farther from the latest g than this many times its own size.
+constexpr double kFarthest = 10.0;
 /// Added to the normalised differences' products, whose rounding it covers.
 constexpr double kRounding = 1e-14;
 
@@ -65,8 +67,15 @@ void Anderson::mix(std::span<double> state, std::span<const double> weights) noe
   G.diagonal().array() += kRounding;
   const Eigen::LDLT<Small> factor(G);
   const SmallVector gamma = scale.cwiseProduct(factor.solve(product));
-  if (!gamma.allFinite()) return restart();
   for (int i = 0; i < columns_; ++i) g -= gamma[i] * View(dG_[i].data(), size);
+  // Where differences of f are all rounding, the combination may be anything.
+  const ConstView w(weights.data(), rows);
+  const View kept(last_g_.data(), rows);
+  const double moved = std::sqrt((g.head(rows) - kept).cwiseAbs2().dot(w));
+  if (!(moved <= kFarthest * (norm + std::sqrt(kept.cwiseAbs2().dot(w))))) {
+    g = View(last_g_.data(), size);
+    restart();
+  }
 }
 
 }  // namespace palpate

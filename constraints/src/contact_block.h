@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lane4.h"
 #include "palpate/core/math.h"
 
 namespace palpate {
@@ -20,34 +21,39 @@ namespace palpate {
 class ContactBlock {
  public:
   /// `W` with the rows' compliance on its diagonal, symmetric, positive semidefinite; order n, t1, t2. Tangential
-  /// directions without compliance get a little (1e-12 of the normal's), so W() differs from what is given here.
+  /// directions without compliance get a little (1e-12 of the normal's), so what is solved differs from what is given
+  /// here; but as solve_cone() starts from λ and its δ', which are exact, it rests where the exact problem's answer is.
   void set(const Mat3& W, double friction) noexcept;
 
-  /// False: no force moves this contact along its normal. solve() may not be called.
+  /// False: no force moves this contact along its normal. It may not be solved.
   bool movable() const noexcept { return normal_inverse_ > 0.0; }
 
-  /// W as the solution takes it. Iterations that form b = δ' − W() λ have the exact problem's solution at rest.
-  const Mat3& W() const noexcept { return W_; }
+  /// Own compliance of each row.
+  Lane4 diagonal() const noexcept { return diagonal_; }
 
-  /// λ for b, of the round cone. Starts the root find at the last one's root.
-  Vec3 solve_cone(const Vec3& b) noexcept;
-
-  /// λ after one pass over the rows from `lambda`, of the pyramid |λ_t1|, |λ_t2| ≤ μ λ_n: normal, then each tangent.
-  Vec3 sweep_pyramid(const Vec3& b, const Vec3& lambda) const noexcept;
-
- private:
-  Vec3 slip(double q0, double q1, double n0) noexcept;
-  /// From principal axes.
-  Vec3 turned(double n, double t0, double t1) const noexcept {
-    return {n, cosine_ * t0 - sine_ * t1, sine_ * t0 + cosine_ * t1};
+  /// The λ that answers to this δ' of the present λ, of the round cone. Starts the root find at the last one's root.
+  Lane4 solve_cone(Lane4 lambda, Lane4 delta) noexcept {
+    const Lane4 b = delta - (W_[0] * lambda[0] + W_[1] * lambda[1] + W_[2] * lambda[2]);
+    const Lane4 stick = lambda - (inverse_[0] * delta[0] + inverse_[1] * delta[1] + inverse_[2] * delta[2]);
+    if (!(b[0] < 0.0)) return Lane4{};
+    const double radius = friction_ * stick[0];
+    if (stick[0] >= 0.0 && stick[1] * stick[1] + stick[2] * stick[2] <= radius * radius) return stick;
+    return slip(b);
   }
 
-  Mat3 W_ = Mat3::Zero();
+  /// The λ after one pass over the rows, of the pyramid |λ_t1|, |λ_t2| ≤ μ λ_n: normal, then each tangent.
+  Lane4 sweep_pyramid(Lane4 lambda, Lane4 delta) const noexcept;
+
+ private:
+  Lane4 slip(Lane4 b) noexcept;
+
+  Lane4 W_[3];        ///< columns
+  Lane4 diagonal_;    ///< of W
+  Lane4 inverse_[3];  ///< columns of W⁻¹
   double friction_ = 0.0;
   double normal_inverse_ = 0.0;
   double k0_ = 0.0, k1_ = 0.0;
   double e0_ = 0.0, e1_ = 0.0;
-  double inverse_e0_ = 0.0, inverse_e1_ = 0.0;
   double cosine_ = 1.0, sine_ = 0.0;  ///< from t1 to the first principal axis
   double alpha_ = 0.0;                ///< of the last slip [m/N]
 };

@@ -11,11 +11,15 @@ namespace {
 using DenseMap = Eigen::Map<Eigen::MatrixXd>;
 using VectorMap = Eigen::Map<Eigen::VectorXd>;
 
-/// Extra compliance of held rows in the matrix, as a part of their own: large enough that rounding of a singular W,
-/// about 1e-16, stays small in λ, and small enough that a step errs by a part in 1e10.
-constexpr double kRegular = 1e-10;
+/// Springs where none are asked for: large enough that rounding of a singular W, about 1e-16, stays small in λ, and
+/// small enough that a step errs by a part in 1e10.
+constexpr double kLeastShare = 1e-10;
+/// Springs that run_proximal() begins with and never exceeds.
+constexpr double kFirstShare = 1e-2, kMostShare = 10.0;
+/// Steps within which a point with springs is found, or not at all.
+constexpr int kStepsPerPoint = 12;
 /// A force this many times what any row alone would need is no answer but a contradiction between equality rows.
-constexpr double kMostForce = 1e7;
+constexpr double kMostForce = 1e4;
 /// Columns that the factorisation takes at once.
 constexpr int kPanel = 16;
 
@@ -70,7 +74,7 @@ void NewtonSteps::reserve(int rows) {
   const std::size_t n = at_row(most_rows_);
   W_.resize(n * n);
   A_.resize(n * n);
-  for (std::vector<double>* v : {&lambda_, &delta_, &step_, &pushed_, &rhs_}) v->resize(n);
+  for (std::vector<double>* v : {&own_, &centre_, &lambda_, &delta_, &step_, &pushed_, &rhs_}) v->resize(n);
   row_.resize(n);
   active_.reserve(n);
 }
@@ -84,6 +88,7 @@ void NewtonSteps::start(const ConstraintProblem& problem, bool pyramid) noexcept
   most_force_ = 0.0;
   for (int i = 0; i < rows_; ++i) {
     W(i, i) += problem.compliance()[at_row(i)];
+    own_[at_row(i)] = W(i, i);
     row_[at_row(i)] = {};
     row_[at_row(i)].w = W(i, i);
     if (W(i, i) > 0.0)
@@ -100,18 +105,33 @@ void NewtonSteps::start(const ConstraintProblem& problem, bool pyramid) noexcept
   }
 }
 
-bool NewtonSteps::evaluate() noexcept {
-  const DenseMap W(W_.data(), rows_, rows_);
-  VectorMap delta(delta_.data(), rows_);
-  std::copy_n(problem_->delta_free().begin(), rows_, delta_.begin());
-  delta.noalias() += W * VectorMap(lambda_.data(), rows_);
+void NewtonSteps::set_springs(double share, std::span<const double> centre) noexcept {
+  share_ = share;
+  DenseMap W(W_.data(), rows_, rows_);
+  for (int i = 0; i < rows_; ++i) {
+    W(i, i) = own_[at_row(i)] * (1.0 + share);
+    centre_[at_row(i)] = centre[at_row(i)];
+  }
+}
+
+Residual NewtonSteps::residual() const noexcept {
   Residual r;
   for (const Constraint& c : problem_->constraints()) {
-    double w[6];
-    for (int i = 0; i < c.rows; ++i) w[i] = W(c.first_row + i, c.first_row + i);
-    add_residual(c, w, &delta_[at_row(c.first_row)], &lambda_[at_row(c.first_row)], pyramid_, r);
+    const std::size_t first = at_row(c.first_row);
+    add_residual(c, &own_[first], &delta_[first], &lambda_[first], pyramid_, r);
   }
-  metres_ = r.metres;
+  return r;
+}
+
+bool NewtonSteps::evaluate() noexcept {
+  VectorMap delta(delta_.data(), rows_);
+  const VectorMap lambda(lambda_.data(), rows_), own(own_.data(), rows_), centre(centre_.data(), rows_);
+  std::copy_n(problem_->delta_free().begin(), rows_, delta_.begin());
+  delta.noalias() += DenseMap(W_.data(), rows_, rows_) * lambda;
+  delta -= share_ * own.cwiseProduct(lambda);
+  metres_ = residual().metres;
+  delta += share_ * own.cwiseProduct(lambda - centre);
+  sprung_metres_ = residual().metres;
   return std::isfinite(metres_);
 }
 
@@ -212,7 +232,6 @@ void NewtonSteps::assemble() noexcept {
   for (int k = 0; k < n; ++k) {
     const std::size_t i = at_row(active_[at_row(k)]);
     if (row_[i].state == RowState::kHeld) {
-      A(k, k) += kRegular * row_[i].w;
       rhs_[at_row(k)] = -delta_[i] - pushed_[i];
     } else {
       assemble_tangent(k);
@@ -237,6 +256,7 @@ NewtonSteps::Result NewtonSteps::run(std::span<double> lambda, double goal, bool
                                      const Deadline& deadline) noexcept {
   Result result;
   std::copy_n(lambda.begin(), rows_, lambda_.begin());
+  set_springs(kLeastShare, lambda);
   if (!evaluate()) return {metres_, 0};
   result.metres = metres_;
   while (result.steps < most_steps && (result.metres > goal || polish) && !deadline.passed()) {
@@ -246,8 +266,42 @@ NewtonSteps::Result NewtonSteps::run(std::span<double> lambda, double goal, bool
     if (metres_ < before) {
       result.metres = metres_;
       std::copy_n(lambda_.begin(), rows_, lambda.begin());
+      set_springs(kLeastShare, lambda);
     }
     if (before <= goal && !(metres_ < 0.5 * before)) break;
+  }
+  return result;
+}
+
+NewtonSteps::Result NewtonSteps::run_proximal(std::span<double> lambda, double goal, int most_steps,
+                                              const Deadline& deadline) noexcept {
+  Result result;
+  std::copy_n(lambda.begin(), rows_, lambda_.begin());
+  set_springs(kFirstShare, lambda);
+  if (!evaluate()) return {metres_, 0};
+  result.metres = metres_;
+  double from = sprung_metres_;  // residual with springs when they were set
+  int tried = 0;
+  while (result.steps < most_steps && result.metres > goal && !deadline.passed()) {
+    ++result.steps;
+    ++tried;
+    const bool fine = step();
+    if (fine && metres_ < result.metres) {
+      result.metres = metres_;
+      std::copy_n(lambda_.begin(), rows_, lambda.begin());
+    }
+    const bool found = fine && sprung_metres_ <= std::max(1e-3 * from, 0.1 * goal);
+    if (!found && fine && tried < kStepsPerPoint) continue;
+    if (found) {
+      set_springs(std::max(0.1 * share_, kLeastShare), lambda_);
+    } else {
+      if (share_ >= kMostShare) break;
+      std::copy_n(centre_.begin(), rows_, lambda_.begin());
+      set_springs(10.0 * share_, lambda_);
+    }
+    if (!evaluate()) break;
+    from = sprung_metres_;
+    tried = 0;
   }
   return result;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "deadline.h"
-#include "palpate/constraints/problem.h"
+#include "palpate/constraints/solver.h"
 
 namespace palpate {
 
@@ -20,7 +20,7 @@ namespace palpate {
 ///
 ///   λ_t − μ λ_n n = 0,      dλ_t − μ n dλ_n − β (I − n nᵀ)(dλ_t − W_t dλ / w_t)
 ///
-/// A little compliance on the diagonal, of the matrix but not of the residual, picks one λ where the problem has many.
+/// Weak springs from the λ it started at pick one λ where the problem has many.
 /// No allocation after reserve().
 class NewtonSteps {
  public:
@@ -39,6 +39,11 @@ class NewtonSteps {
   /// step halves the residual.
   Result run(std::span<double> lambda, double goal, bool polish, int most_steps, const Deadline& deadline) noexcept;
 
+  /// The same by proximal points, where run() wanders: every row gets a spring from its λ of before, of `share` of its
+  /// own compliance, which makes the problem well posed; solved, it moves the spring's rest and softens the spring;
+  /// not solved, it stiffens it. Slower but surer: without friction each point is nearer to the answer than the last.
+  Result run_proximal(std::span<double> lambda, double goal, int most_steps, const Deadline& deadline) noexcept;
+
  private:
   enum class RowState : std::uint8_t {
     kFixed,  ///< its step is known: to zero, or to a bound
@@ -55,8 +60,11 @@ class NewtonSteps {
     double friction = 0.0;     ///< of tangents: μ
   };
 
-  /// δ' of lambda_, and its residual; false if something is not finite.
+  /// Springs of `share` of each row's compliance, at rest at `centre`.
+  void set_springs(double share, std::span<const double> centre) noexcept;
+  /// δ' of lambda_ with springs, and its residual; the true residual; false if something is not finite.
   bool evaluate() noexcept;
+  Residual residual() const noexcept;
   /// Every row's state, and the step of the fixed ones.
   void classify() noexcept;
   void classify_contact(const Constraint& c) noexcept;
@@ -69,9 +77,11 @@ class NewtonSteps {
   const ConstraintProblem* problem_ = nullptr;
   bool pyramid_ = false;
   int most_rows_ = 0, rows_ = 0;
-  double metres_ = 0.0, most_force_ = 0.0;
-  std::vector<double> W_, A_;  ///< rows² each; W with C on its diagonal
-  std::vector<double> lambda_, delta_, step_, pushed_, rhs_;
+  double share_ = 0.0;
+  double metres_ = 0.0, sprung_metres_ = 0.0, most_force_ = 0.0;
+  std::vector<double> W_, A_;  ///< rows² each; W with C and springs on its diagonal
+  std::vector<double> own_;    ///< W's diagonal without springs
+  std::vector<double> centre_, lambda_, delta_, step_, pushed_, rhs_;
   std::vector<Row> row_;
   std::vector<std::int32_t> active_;  ///< rows that are not fixed
 };

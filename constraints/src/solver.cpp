@@ -13,8 +13,14 @@ namespace {
 
 /// Sweeps that change nothing by more than this part of the tolerance will not reach it: the problem has no solution.
 constexpr double kStuck = 1e-3;
+/// A change this many times the least so far, or so many sweeps without a smaller one: mixing has lost its way. The
+/// best is taken up again with plain sweeps, twice as many each time: in the end it is Gauss–Seidel.
+constexpr double kRuined = 100.0;
+constexpr int kPatience = 100;
 /// Steps of Newton after which more sweeps help more than more steps: it converges in about ten or wanders.
 constexpr int kNewtonSteps = 16;
+/// Of the proximal kind, which follow.
+constexpr int kProximalSteps = 100;
 /// Larger problems are not given to Newton by the accelerated solver: a step of n rows costs as much as n/3 sweeps, and
 /// memory grows as n².
 constexpr int kMostNewtonRows = 256;
@@ -62,11 +68,18 @@ class SweepSolver final : public ConstraintSolver {
     double least_change = 0.0;  ///< of all sweeps
     int newton_at = 0;          ///< iterations after which to try Newton
     bool newton_started = false;
+    int since_least = 0;        ///< sweeps
+    int plain_left = 3;         ///< sweeps before mixing begins (again): the first find out who touches
+    int plain_next = 4;         ///< after the next failure of mixing
+    bool stuck = false;         ///< the last look found no change worth the name
     bool report_holds = false;  ///< report.residual is of the present λ
     bool done = false;
   };
 
+  /// The true residual of the present λ; done if it is small enough, or not finite.
+  void look(Progress& p) noexcept;
   void sweep(Progress& p) noexcept;
+  void mix(Progress& p, double change) noexcept;
   void try_newton(Progress& p) noexcept;
   void finish(Progress& p, std::span<double> lambda) noexcept;
   Residual residual_of(const Progress& p, std::span<const double> lambda) noexcept {
@@ -93,6 +106,8 @@ SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSet
   p.look_below = settings.tolerance;
   p.least_change = HUGE_VAL;
   const bool newton = plan_.newton && newton_.fits(problem);
+  // A guess may be the answer, which sweeps need not keep where there is more than one.
+  if (std::any_of(lambda.begin(), lambda.end(), [](double l) { return l != 0.0; })) look(p);
   // As many sweeps first as one step costs: easy problems are done by then.
   p.newton_at = plan_.newton_first ? 0 : std::max(10, problem.rows() / 3);
   while (!p.done && p.report.iterations < settings.max_iterations) {
@@ -107,6 +122,12 @@ SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSet
   return p.report;
 }
 
+void SweepSolver::look(Progress& p) noexcept {
+  p.report.residual = residual_of(p, sweeper_.lambda());
+  p.report_holds = true;
+  p.done = !(p.report.residual.metres > p.target) || !std::isfinite(p.report.residual.metres);
+}
+
 void SweepSolver::sweep(Progress& p) noexcept {
   if (plan_.anderson) anderson_.before(sweeper_.lambda());
   const double change = sweeper_.sweep();
@@ -117,38 +138,66 @@ void SweepSolver::sweep(Progress& p) noexcept {
     return;
   }
   if (change <= p.look_below) {
-    p.report.residual = residual_of(p, sweeper_.lambda());
-    p.report_holds = true;
-    p.done = !(p.report.residual.metres > p.target) || !std::isfinite(p.report.residual.metres) ||
-             change <= kStuck * p.settings.tolerance;
+    look(p);
+    const bool stuck = change <= kStuck * p.settings.tolerance;
+    p.done = p.done || (stuck && p.stuck);
     if (p.done) return;
-    p.look_below = 0.5 * change;
+    p.stuck = stuck;  // the next sweep starts from an exact state: if it changes as little, so will all
+    p.look_below = stuck ? p.look_below : 0.5 * change;
     sweeper_.refresh();
     anderson_.restart();
   }
-  if (!plan_.anderson || p.report.iterations >= p.settings.max_iterations) return;
+  if (plan_.anderson && p.report.iterations < p.settings.max_iterations) mix(p, change);
+}
+
+void SweepSolver::mix(Progress& p, double change) noexcept {
+  const std::span<double> lambda = sweeper_.lambda();
   if (change < p.least_change) {
     p.least_change = change;
-    std::copy(sweeper_.lambda().begin(), sweeper_.lambda().end(), best_.begin());
+    p.since_least = 0;
+    std::copy(lambda.begin(), lambda.end(), best_.begin());
+  } else {
+    ++p.since_least;
   }
-  anderson_.mix(sweeper_.state(), sweeper_.own_compliance());
+  if (p.plain_left > 0) {
+    --p.plain_left;
+  } else if (change > kRuined * p.least_change || p.since_least > kPatience) {
+    std::copy_n(best_.begin(), lambda.size(), lambda.begin());
+    sweeper_.refresh();
+    anderson_.restart();
+    p.least_change = HUGE_VAL;
+    p.plain_left = p.plain_next;
+    p.plain_next *= 2;
+  } else {
+    anderson_.mix(sweeper_.state(), sweeper_.own_compliance());
+  }
 }
 
 void SweepSolver::try_newton(Progress& p) noexcept {
   const int cost = plan_.newton_cost_share == 0 ? 1 : std::max(1, p.problem.rows() / plan_.newton_cost_share);
-  const int most = std::min(kNewtonSteps, (p.settings.max_iterations - p.report.iterations) / cost);
+  // At most half of what is left: if it fails, sweeps still get their share.
+  const int left = p.settings.max_iterations - p.report.iterations;
+  const int most = cost == 1 ? left : left / 2 / cost;
   const int before = p.report.iterations;
   if (most > 0) {
     if (!p.newton_started) newton_.start(p.problem, p.settings.pyramid);
     p.newton_started = true;
-    const NewtonSteps::Result result = newton_.run(sweeper_.lambda(), p.target, plan_.newton_first, most, p.deadline);
-    p.report.iterations += std::max(1, cost * result.steps);
+    const std::span<double> lambda = sweeper_.lambda();
+    NewtonSteps::Result result =
+        newton_.run(lambda, p.target, plan_.newton_first, std::min(kNewtonSteps, most), p.deadline);
+    int steps = result.steps;
+    if (result.metres > p.target && steps < most) {
+      result = newton_.run_proximal(lambda, p.target, std::min(kProximalSteps, most - steps), p.deadline);
+      steps += result.steps;
+      if (plan_.newton_first && result.metres <= p.target && steps < most) {
+        steps += newton_.run(lambda, p.target, true, std::min(kNewtonSteps, most - steps), p.deadline).steps;
+      }
+    }
+    p.report.iterations += std::max(1, cost * steps);
     sweeper_.refresh();
     anderson_.restart();
     p.least_change = HUGE_VAL;
-    p.report.residual = residual_of(p, sweeper_.lambda());
-    p.report_holds = true;
-    p.done = !(p.report.residual.metres > p.target) || !std::isfinite(p.report.residual.metres);
+    look(p);
   }
   // If it failed: twice as long a stretch of sweeps as it took, before the next attempt.
   p.newton_at = p.report.iterations + std::max(2 * (p.report.iterations - before), p.problem.rows());

@@ -82,13 +82,13 @@ const Sweeper::LightContact* Sweeper::add_light(const Side& side) noexcept {
   if (side.kind != SideKind::kLight) return nullptr;
   LightContact& l = light_contacts_.emplace_back();
   for (int k = 0; k < 6; ++k) {
-    l.J[k] = Lane4(problem_->light_J(side.first)[k], problem_->light_J(side.first + 1)[k],
-                   problem_->light_J(side.first + 2)[k], 0.0);
+    l.J[k] = Lane4{problem_->light_J(side.first)[k], problem_->light_J(side.first + 1)[k],
+                   problem_->light_J(side.first + 2)[k], 0.0};
   }
   for (int i = 0; i < 3; ++i) {
     const ConstraintProblem::Vec6& Y = problem_->light_Y(side.first + i);
-    l.Y[i][0] = Y.head<4>();
-    l.Y[i][1] = Lane4(Y[4], Y[5], 0.0, 0.0);
+    l.Y[i][0] = Lane4{Y[0], Y[1], Y[2], Y[3]};
+    l.Y[i][1] = Lane4{Y[4], Y[5], 0.0, 0.0};
   }
   return &l;
 }
@@ -96,20 +96,20 @@ const Sweeper::LightContact* Sweeper::add_light(const Side& side) noexcept {
 void Sweeper::add_contact(const Constraint& c, std::int32_t at) noexcept {
   const std::size_t row = size_of(c.first_row);
   Mat3 W = compute_own_block(*problem_, c).topLeftCorner<3, 3>();
-  const Vec3 compliance = Map<const Vec3>(&problem_->compliance()[row]);
-  W.diagonal() += compliance;
+  const double* compliance = &problem_->compliance()[row];
+  const double* delta_free = &problem_->delta_free()[row];
+  W.diagonal() += Map<const Vec3>(compliance);
   Map<Vec3>(w_.data() + row) = W.diagonal();
   Contact& contact = contacts_.emplace_back();
   contact.block.set(W, c.friction);
-  contact.delta_free = Map<const Vec3>(&problem_->delta_free()[row]);
   if (!contact.block.movable()) {
-    immovable_ = std::max(immovable_, -contact.delta_free[0]);
+    immovable_ = std::max(immovable_, -delta_free[0]);
     std::fill_n(&state_[row], 3, 0.0);
     contacts_.pop_back();
     return;
   }
-  contact.W_rigid = contact.block.W();
-  contact.W_rigid.diagonal() -= compliance;
+  contact.delta_free = Lane4{delta_free[0], delta_free[1], delta_free[2], 0.0};
+  contact.compliance = Lane4{compliance[0], compliance[1], compliance[2], 0.0};
   contact.a = make_side(c.a);
   contact.b = make_side(c.b);
   contact.light_a = add_light(contact.a);
@@ -165,33 +165,35 @@ void Sweeper::refresh() noexcept {
 }
 
 double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
-  Lane4 delta(c.delta_free[0], c.delta_free[1], c.delta_free[2], 0.0);
+  Lane4 delta = c.delta_free;
   const auto gather = [&delta](const Side& side, const LightContact* light) {
     if (light != nullptr) {
-      Lane4 sum = light->J[0] * side.answer[0];
-      for (int k = 1; k < 6; ++k) sum += light->J[k] * side.answer[k];
-      delta += sum;
+      const double* u = side.answer;
+      delta += (light->J[0] * u[0] + light->J[1] * u[1]) + (light->J[2] * u[2] + light->J[3] * u[3]) +
+               (light->J[4] * u[4] + light->J[5] * u[5]);
     } else if (side.kind == SideKind::kDense) {
       const double* d = side.answer + side.first;
-      delta += Lane4(d[0], d[1], d[2], 0.0);
+      delta += Lane4{d[0], d[1], d[2], 0.0};
     }
   };
   gather(c.a, c.light_a);
   gather(c.b, c.light_b);
-  const Vec3 old(lambda[0], lambda[1], lambda[2]);
+  const Lane4 old{lambda[0], lambda[1], lambda[2], 0.0};
   if (delta[0] >= 0.0 && old[0] == 0.0) return 0.0;  // open, and was: λ_n = 0 leaves no λ_t
-  const Vec3 b = delta.head<3>().matrix() - c.W_rigid * old;
-  const Vec3 next = pyramid_ ? c.block.sweep_pyramid(b, old) : c.block.solve_cone(b);
-  const Vec3 change = next - old;
+  delta += c.compliance * old;
+  const Lane4 next = pyramid_ ? c.block.sweep_pyramid(old, delta) : c.block.solve_cone(old, delta);
+  const Lane4 change = next - old;
   const auto scatter = [&change](const Side& side, const LightContact* light) {
     if (light != nullptr) {
-      Map<Lane4> low(side.answer), high(side.answer + 4);
-      low += light->Y[0][0] * change[0] + light->Y[1][0] * change[1] + light->Y[2][0] * change[2];
-      high += light->Y[0][1] * change[0] + light->Y[1][1] * change[1] + light->Y[2][1] * change[2];
+      const Lane4 low = light->Y[0][0] * change[0] + light->Y[1][0] * change[1] + light->Y[2][0] * change[2];
+      const Lane4 high = light->Y[0][1] * change[0] + light->Y[1][1] * change[1] + light->Y[2][1] * change[2];
+      store4(side.answer, load4(side.answer) + low);
+      store4(side.answer + 4, load4(side.answer + 4) + high);
     } else if (side.kind == SideKind::kDense) {
       const double *W0 = side.W, *W1 = W0 + side.stride, *W2 = W1 + side.stride;
-      for (int i = 0; i < side.stride; ++i) {
-        side.answer[i] += W0[i] * change[0] + W1[i] * change[1] + W2[i] * change[2];
+      for (int i = 0; i < side.stride; i += 4) {
+        const Lane4 answer = load4(W0 + i) * change[0] + load4(W1 + i) * change[1] + load4(W2 + i) * change[2];
+        store4(side.answer + i, load4(side.answer + i) + answer);
       }
     }
   };
@@ -200,7 +202,8 @@ double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
   lambda[0] = next[0];
   lambda[1] = next[1];
   lambda[2] = next[2];
-  return (change.array() * c.block.W().diagonal().array()).abs().maxCoeff();
+  const Lane4 metres = change * c.block.diagonal();
+  return std::max(std::abs(metres[0]), std::max(std::abs(metres[1]), std::abs(metres[2])));
 }
 
 double Sweeper::visit_general(const Constraint& c, const General& g, double* lambda) noexcept {

@@ -45,8 +45,6 @@ class Sweeper {
   double immovable() const noexcept { return immovable_; }
 
  private:
-  using Lane4 = Eigen::Array<double, 4, 1>;
-
   /// Where a constraint's rows are on one of its bodies.
   struct Side {
     ConstraintSide::Kind kind = ConstraintSide::Kind::kNone;
@@ -64,8 +62,7 @@ class Sweeper {
 
   struct Contact {
     ContactBlock block;
-    Mat3 W_rigid;  ///< block.W() less the rows' compliance
-    Vec3 delta_free;
+    Lane4 delta_free, compliance;
     Side a, b;
     const LightContact* light_a = nullptr;
     const LightContact* light_b = nullptr;

@@ -26,8 +26,8 @@ struct RandomSettings {
 };
 
 /// Rows of normal deviates on random bodies, every body with its own random positive definite A. δ_free is that of a
-/// state without forces plus a random motion of the bodies, so that contacts can always be opened: a solution exists
-/// without friction.
+/// state which meets all equalities and one-sided rows, plus a random motion of the bodies: undoing the motion is
+/// feasible, so without friction a solution exists, however many rows act on a body.
 class RandomProblems {
  public:
   explicit RandomProblems(unsigned seed) : random_(seed) {}
@@ -69,12 +69,13 @@ class RandomProblems {
     p.add_constraint(c);
   }
 
-  /// Rows start a little apart (contacts) or a little off (the others).
+  /// One-sided rows start a little apart, rows with two bounds anywhere.
   void fill_free(ConstraintProblem& p) {
     for (const Constraint& c : p.constraints()) {
       for (int i = 0; i < c.rows; ++i) p.delta_free(c.first_row + i) = 0.0;
       if (c.kind == ConstraintKind::kContact) p.delta_free(c.first_row) = 0.3 * std::abs(normal());
-      if (c.kind == ConstraintKind::kBounded) p.delta_free(c.first_row) = 0.3 * normal();
+      if (c.kind == ConstraintKind::kBounded)
+        p.delta_free(c.first_row) = 0.3 * (c.lower < 0.0 ? normal() : std::abs(normal()));
     }
   }
 
