@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "candidates.h"
@@ -42,7 +43,10 @@ bool advance_to_contact(const PairContacts& pair, double reach, Manifold& m, dou
 void find_convex_contacts(PairContacts& pair) {
   const FinderBody& a = *pair.a;
   const FinderBody& b = *pair.b;
-  const Vec3 relative = (b.next_pose.position - b.pose.position) - (a.next_pose.position - a.pose.position);
+  const Vec3 way_a = a.next_pose.position - a.pose.position, way_b = b.next_pose.position - b.pose.position;
+  const Vec3 relative = way_b - way_a;
+  // Two that fall side by side come no nearer, until one is stopped by a third within the step.
+  pair.alarm_distance += std::min(std::max(way_a.norm(), way_b.norm()), 0.5 * std::min(a.size, b.size));
   const double reach = pair.alarm_distance + relative.norm() + max_approach(a, b, Vec3::Zero());
   Manifold m;
   double t = 0.0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 #include "candidates.h"
@@ -22,6 +23,22 @@ void remove_duplicates(std::vector<Candidate>& c) {
   c.erase(
       std::unique(c.begin(), c.end(), [](const Candidate& x, const Candidate& y) { return x.feature == y.feature; }),
       c.end());
+}
+
+/// Where something has gone into a thin body there are two ways out, and constraints for both would tear it apart: of
+/// two overlaps at one place with opposite normals the shallower stays.
+void remove_contradictions(std::vector<Candidate>& c, std::vector<Candidate>& scratch) {
+  const auto is_contradicted = [&c](const Candidate& x) {
+    return x.gap < 0.0 && std::any_of(c.begin(), c.end(), [&](const Candidate& y) {
+             const double reach = -x.gap - std::min(0.0, y.gap);
+             return y.gap > x.gap && y.normal.dot(x.normal) < -0.5 &&
+                    (middle(y) - middle(x)).squaredNorm() <= reach * reach;
+           });
+  };
+  scratch.clear();
+  std::copy_if(c.begin(), c.end(), std::back_inserter(scratch),
+               [&](const Candidate& x) { return !is_contradicted(x); });
+  c.swap(scratch);
 }
 
 /// Which to ask first: the lowest of all, the outermost around it (the corners of a flat patch, on which it would
@@ -105,6 +122,7 @@ double guess_spacing(const std::vector<Candidate>& c, int count) {
 void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count, ReductionScratch& scratch) {
   if (c.empty()) return;
   remove_duplicates(c);
+  remove_contradictions(c, scratch.chosen);
   const std::size_t front = make_order(c, spacing, scratch.order);
   double radius = 0.25 * spacing;
   if (static_cast<int>(c.size()) > max_count) radius = std::max(radius, guess_spacing(c, max_count));

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "palpate/world/world.h"
@@ -7,6 +8,20 @@
 // The step of a world, in the order of DESIGN.md, "Mechanics shared by all".
 namespace palpate {
 bool World::step(double h, StepReport& report) {
+  if (!step_once(h, report, settings_.max_turn)) {
+    const double turn = compute_largest_turn();
+    if (!(turn > settings_.max_turn)) return false;
+    constexpr int kMaxParts = 16;
+    const int parts = static_cast<int>(std::min<double>(kMaxParts, std::ceil(turn / settings_.max_turn)));
+    for (int i = 0; i < parts; ++i) {
+      if (!step_once(h / parts, report, std::numeric_limits<double>::infinity())) return false;
+    }
+  }
+  return true;
+}
+
+/// False, and nothing moved, if a system could not be factored or if a body in contact would turn more than `max_turn`.
+bool World::step_once(double h, StepReport& report, double max_turn) {
   {
     const StageTimer timer(report, Stage::kFree);
     if (!compute_free_motion({&h, 1})) return false;
@@ -27,6 +42,8 @@ bool World::step(double h, StepReport& report) {
   }
   {
     const StageTimer timer(report, Stage::kCorrect);
+    compute_changes();
+    if (!contacts_.empty() && compute_largest_turn() > max_turn) return false;
     advance();
   }
   report.residual = solved.residual.metres;
@@ -38,6 +55,23 @@ bool World::step(double h, StepReport& report) {
       std::count_if(contact_forces_.begin(), contact_forces_.end(), [](const Vec3& f) { return f.x() > 0.0; }));
   report.overflow = found_.overflow;
   return true;
+}
+
+/// Of the rigid bodies that touch something, in the step to come [rad].
+double World::compute_largest_turn() const noexcept {
+  double largest = 0.0;
+  const auto look = [&](std::int32_t i) {
+    const Moving& m = moving_[static_cast<std::size_t>(i)];
+    if (m.side.kind != ConstraintSide::Kind::kLight || m.change.size() < 2) return;
+    const std::span<const Vec3> v = bodies_[static_cast<std::size_t>(i)].body->velocities();
+    largest = std::max(largest, h_ * (v[1] + m.change[1]).norm());
+  };
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    if (!(contact_forces_[k].x() > 0.0)) continue;
+    look(contacts_[k].body_a);
+    look(contacts_[k].body_b);
+  }
+  return largest;
 }
 
 bool World::compute_free_motion(std::span<const double> time_steps) {
@@ -176,7 +210,6 @@ SolveReport World::solve() {
   const auto constraints = problem_.constraints().subspan(static_cast<std::size_t>(first_contact_));
   for (const Constraint& c : constraints)
     contact_forces_.push_back(Eigen::Map<const Vec3>(lambda_.data() + c.first_row));
-  remember();
   return report;
 }
 
@@ -231,7 +264,7 @@ void World::remember() {
   }
 }
 
-void World::advance() {
+void World::compute_changes() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     Moving& m = moving_[i];
     if (m.free.empty()) continue;
@@ -256,9 +289,13 @@ void World::advance() {
       for (std::size_t b = 0; b < m.change.size(); ++b) m.change[b] += change.segment<3>(3 * static_cast<int>(b));
     }
   }
+}
+
+void World::advance() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     if (!moving_[i].free.empty()) bodies_[i].body->advance(h_, moving_[i].change);
   }
+  remember();
 }
 
 const BlockRows& World::rows(int body) const noexcept {

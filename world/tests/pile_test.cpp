@@ -55,7 +55,7 @@ TEST(Pile, Of80CubesSettles) {
   for (int i = 0; i < 80; ++i) {
     BrickOptions o;
     const int x = i % 4, z = i / 4 % 4, y = i / 16;
-    o.pose.position = Vec3(0.12 * x + 0.03 * (y % 2), 0.1 + 0.13 * y, 0.12 * z - 0.02 * (y % 3));
+    o.pose.position = Vec3(0.16 * x + 0.03 * (y % 2), 0.1 + 0.17 * y, 0.16 * z - 0.02 * (y % 3));
     o.pose.rotation = rotation_from_vector(Vec3(0.1 * (i % 7), 0.2 * (i % 5), 0.05 * (i % 3)));
     cubes.push_back(add_brick(world, o));
   }
