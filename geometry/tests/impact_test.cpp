@@ -45,6 +45,11 @@ void check_against_sampling(const A& a, const B& b, double speed, int& hits, int
       if (d <= thickness + 1e-12 && first > 1.0) first = t;
     }
     const double blur = speed / kSamples;
+    for (const double distance : {0.01, 0.1, 0.5}) {
+      if (is_apart(a, b, distance)) {
+        EXPECT_GT(least, distance - 1e-12);
+      }
+    }
     if (least <= thickness) {
       EXPECT_TRUE(hit);
     }

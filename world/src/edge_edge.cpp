@@ -57,6 +57,7 @@ void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
     }
   }
   const EdgeMotion p = edge_motion(a_, i), q = edge_motion(b_, j);
+  if (is_apart(p.end, q.end, a_.radius + b_.radius + pair_.alarm_distance)) return;
   const SegmentPair c = closest_of_segments(p.end[0].start, p.end[1].start, q.end[0].start, q.end[1].start);
   Meeting m;
   m.feature_p = edge_feature(a_, i, c.s);

@@ -36,6 +36,10 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   if (self_ && (corner[0] == vertex || corner[1] == vertex || corner[2] == vertex)) return;
   const bool inside = (side.swapped && !self_ ? pair_.b_inside : pair_.a_inside)[v] != 0;
   if (inside) return;
+  const std::array<MovingVertex, 3> face = {moving(side.q, corner[0]), moving(side.q, corner[1]),
+                                            moving(side.q, corner[2])};
+  const double radii = side.p.radius + side.q.radius;
+  if (is_apart(moving(side.p, vertex), face, radii + pair_.alarm_distance)) return;
   Meeting m;
   m.p = side.p.now[v];
   const Vec3 w = closest_on_triangle(m.p, side.q.now[static_cast<std::size_t>(corner[0])],
@@ -45,7 +49,6 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   m.motion = side.p.next[v] - m.p - (blend(side.q.next, corner, w) - m.q);
   m.feature_p = {FeatureKind::kVertex, vertex};
   m.feature_q = triangle_feature(side.q, triangle, w);
-  const double radii = side.p.radius + side.q.radius;
   const bool near = (m.p - m.q).norm() - radii <= pair_.alarm_distance + m.motion.norm();
   if (near && orient_vertex_face(side, vertex, triangle, w, m)) {
     m.foot_p = side.p.vertex_foot(vertex);
