@@ -42,8 +42,14 @@ Pose inverse(const Pose& x) noexcept {
 /// The manifold in a's frame.
 class ManifoldMaker {
  public:
-  ManifoldMaker(const ConvexShape& a, const ConvexShape& b, const Pose& X_AB, double max_gap) noexcept
-      : shape_a_(a), shape_b_(b), a_(a.polyhedron()), b_(b.polyhedron()), X_AB_(X_AB), max_gap_(max_gap) {}
+  ManifoldMaker(const ConvexShape& a, const ConvexShape& b, const Pose& X_AB, double max_gap, bool faces_only) noexcept
+      : shape_a_(a),
+        shape_b_(b),
+        a_(a.polyhedron()),
+        b_(b.polyhedron()),
+        X_AB_(X_AB),
+        max_gap_(max_gap),
+        faces_only_(faces_only) {}
 
   bool compute(Manifold& out) noexcept {
     if (!find_axis()) return false;
@@ -54,6 +60,7 @@ class ManifoldMaker {
       case AxisKind::kFaceOfA:
       case AxisKind::kFaceOfB:
         add_face_points(out);
+        if (faces_only_) return out.count > 0;
         replace_by_nearest_points(out);
         break;
       case AxisKind::kEdges:
@@ -80,13 +87,14 @@ class ManifoldMaker {
     if (axis_.separation > max_gap_) return false;
     const ConvexSeparation other = pair.best_face_of_b();
     if (other.separation > axis_.separation + preference) axis_ = other;
+    if (faces_only_) return other.separation <= max_gap_;
     const ConvexSeparation edges = pair.best_edges();
     if (edges.separation > axis_.separation + preference) axis_ = edges;
     return other.separation <= max_gap_ && edges.separation <= max_gap_;
   }
 
   bool find_hull_axis() noexcept {
-    const bool many_edges = a_.edge_directions.size() * b_.edge_directions.size() > kMaxEdgePairs;
+    const bool many_edges = !faces_only_ && a_.edge_directions.size() * b_.edge_directions.size() > kMaxEdgePairs;
     const bool many_faces = a_.faces.size() * b_.vertices.size() + b_.faces.size() * a_.vertices.size() > kMaxFaceTests;
     if (many_edges) gjk_known_ = gjk_.compute(shape_a_, shape_b_, X_AB_);
     const Vec3 hint = many_faces && gjk_known_ ? gjk_.normal : Vec3::Zero();
@@ -100,6 +108,7 @@ class ManifoldMaker {
     if (other.separation > axis_.separation + preference) {
       axis_ = {other.separation, -(X_AB_.rotation * other.normal), AxisKind::kFaceOfB, 0, other.feature_a};
     }
+    if (faces_only_) return true;
     if (!many_edges) {
       other = best_edges(a_, b_, X_AB_);
     } else if (gjk_known_) {
@@ -188,19 +197,18 @@ class ManifoldMaker {
   const ConvexPolyhedron& b_;
   const Pose X_AB_;
   const double max_gap_;
+  const bool faces_only_;
   ConvexSeparation axis_;
   ConvexGjk gjk_;
   bool gjk_known_ = false;
 };
 
-}  // namespace
-
-bool compute_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB, double max_gap,
-                      Manifold& out) noexcept {
+bool make_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB, double max_gap,
+                   bool faces_only, Manifold& out) noexcept {
   const Quat R_AW = X_WA.rotation.conjugate();
   const Pose X_AB{R_AW * (X_WB.position - X_WA.position), R_AW * X_WB.rotation};
   if (!X_AB.position.allFinite() || !X_AB.rotation.coeffs().allFinite()) return false;
-  if (!ManifoldMaker(a, b, X_AB, max_gap).compute(out)) return false;
+  if (!ManifoldMaker(a, b, X_AB, max_gap, faces_only).compute(out)) return false;
   out.normal = X_WA.rotation * out.normal;
   for (int i = 0; i < out.count; ++i) {
     ManifoldPoint& p = out.points[i];
@@ -208,6 +216,18 @@ bool compute_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape&
     p.on_b = X_WA.position + X_WA.rotation * p.on_b;
   }
   return true;
+}
+
+}  // namespace
+
+bool compute_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB, double max_gap,
+                      Manifold& out) noexcept {
+  return make_manifold(a, X_WA, b, X_WB, max_gap, false, out);
+}
+
+bool compute_face_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB,
+                           double max_gap, Manifold& out) noexcept {
+  return make_manifold(a, X_WA, b, X_WB, max_gap, true, out);
 }
 
 }  // namespace palpate

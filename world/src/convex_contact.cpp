@@ -57,19 +57,25 @@ void find_convex_contacts(PairContacts& pair) {
   const auto place = [](const Pose& from, const Pose& to, const Vec3& p) {
     return Vec3(to.position + to.rotation * (from.rotation.conjugate() * (p - from.position)));
   };
-  for (int i = 0; i < m.count; ++i) {
-    const ManifoldPoint& p = m.points[static_cast<std::size_t>(i)];
-    Candidate c;
-    c.normal = m.normal;
-    c.point_a = t > 0.0 ? place(X_WA, a.pose, p.on_a) : p.on_a;
-    c.point_b = t > 0.0 ? place(X_WB, b.pose, p.on_b) : p.on_b;
-    c.gap = (c.point_a - c.point_b).dot(m.normal);
-    const double then = (place(X_WA, a.next_pose, p.on_a) - place(X_WB, b.next_pose, p.on_b)).dot(m.normal);
-    c.lowest = std::min(c.gap, then);
-    if (!(c.lowest <= pair.alarm_distance)) continue;
-    c.feature = p.feature;
-    pair.candidates.push_back(c);
-  }
+  const auto add_points = [&](const Manifold& points, bool only_apart) {
+    for (int i = 0; i < points.count; ++i) {
+      const ManifoldPoint& p = points.points[static_cast<std::size_t>(i)];
+      Candidate c;
+      c.normal = points.normal;
+      c.point_a = t > 0.0 ? place(X_WA, a.pose, p.on_a) : p.on_a;
+      c.point_b = t > 0.0 ? place(X_WB, b.pose, p.on_b) : p.on_b;
+      c.gap = (c.point_a - c.point_b).dot(c.normal);
+      const double then = (place(X_WA, a.next_pose, p.on_a) - place(X_WB, b.next_pose, p.on_b)).dot(c.normal);
+      c.lowest = std::min(c.gap, then);
+      if (!(c.lowest <= pair.alarm_distance) || (only_apart && !(c.gap > 0.0))) continue;
+      c.feature = only_apart ? ~p.feature : p.feature;  // both manifolds may have the same corner
+      pair.candidates.push_back(c);
+    }
+  };
+  add_points(m, false);
+  // Two that touch in a corner or across edges turn about it, and other corners come down within the step.
+  Manifold faces;
+  if (m.count < 3 && compute_face_manifold(*a.convex, X_WA, *b.convex, X_WB, reach, faces)) add_points(faces, true);
 }
 
 }  // namespace palpate

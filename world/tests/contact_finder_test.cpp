@@ -40,7 +40,7 @@ TEST(Reduction, FewContactsGuardEveryVertexOfACylinderOnABlock) {
   for (const bool standing : {false, true}) {
     for (const auto kind : {Kind::kSurface, Kind::kHull}) {
       for (const int cells : {8, 16}) {
-        Scene scene({.alarm_distance = 0.003});
+        Scene scene({.alarm_distance = 0.003, .max_contacts_per_soft_pair = 24});
         const auto tool = make_tool(standing, 0.002);
         ASSERT_EQ(tool->surface().triangles.size(), 160u);
         const TriangleTree tree(TriangleMesh{{tool->surface().positions.begin(), tool->surface().positions.end()},
@@ -70,7 +70,7 @@ TEST(Reduction, FewContactsGuardEveryVertexOfACylinderOnABlock) {
 }
 
 TEST(Reduction, FlatBoxOnAFineMeshKeepsItsCorners) {
-  Scene scene({.alarm_distance = 0.002});
+  Scene scene({.alarm_distance = 0.002, .max_contacts_per_soft_pair = 24});
   scene.add(make_rigid({Vec3(0.003, 0.05 + 0.01 - 1e-4, 0.001), Quat::Identity()}), box_shape(Vec3(0.05, 0.02, 0.03)));
   scene.add(make_soft_block(Vec3::Constant(0.1), {20, 4, 20}), shape_of(Kind::kSurface));
   scene.find();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "contact_bodies.h"
@@ -145,7 +146,9 @@ TEST(BoxBox, GapIsTheDistanceAndNormalParts) {
       ASSERT_FALSE(scene.contacts.empty());
       EXPECT_LE(gap, 1e-6);
       // Moving b out along the normal by the depth parts them; by a quarter less does not.
-      const Vec3 n = scene.contacts[0].normal;
+      const auto deepest = std::min_element(scene.contacts.begin(), scene.contacts.end(),
+                                            [](const Contact& p, const Contact& q) { return p.gap < q.gap; });
+      const Vec3 n = deepest->normal;
       EXPECT_GT(distance_by_descent(x, a, {y.position - (1e-3 - gap) * n, y.rotation}, b), 5e-4);
     }
   }

@@ -46,10 +46,8 @@ TEST(SoftCylinder, DroppedOnAPlaneRestsOnIt) {
   const Quat lying = rotation_from_vector(Vec3(0.5 * std::numbers::pi, 0.0, 0.0));
   for (Vec3& v : mesh.vertices) v = lying * v + Vec3(0.0, 0.1, 0.0);
   const Material material{.young_modulus = 2e4, .poisson_ratio = 0.4, .density = 1000.0, .stiffness_damping = 0.01};
-  CorotationalTetSettings tets;
-  tets.fem.max_rows = 300;
-  const int cylinder = world.add(
-      {"cylinder", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1), tets), surface_shape(0.5)});
+  const int cylinder =
+      world.add({"cylinder", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1)), surface_shape(0.5)});
   world.prepare();
   double below = 0.0;
   for (int i = 0; i < 400; ++i) {
@@ -77,7 +75,7 @@ double hertz_load(double E, double R, double squeeze) {
 TEST(SoftCylinder, PressedBetweenPlanesFollowsHertz) {
   const double R = 0.05, squeeze = 0.04 * R, E = 1e4;
   std::vector<double> error;
-  for (const double cell : {0.01, 0.005}) {
+  for (const double cell : {0.015, 0.01, 0.005}) {
     WorldSettings settings;
     settings.gravity = Vec3::Zero();
     settings.solver.max_iterations = 5000;
@@ -102,10 +100,8 @@ TEST(SoftCylinder, PressedBetweenPlanesFollowsHertz) {
     const double P = contact_force_on(world, left).norm() / length;
     error.push_back(P / hertz_load(E, R, squeeze) - 1.0);
   }
-  RecordProperty("error_coarse", std::to_string(error[0]));
-  RecordProperty("error_fine", std::to_string(error[1]));
-  EXPECT_LT(std::abs(error[1]), 0.10);
-  EXPECT_LT(std::abs(error[1]), 0.7 * std::abs(error[0]));
+  EXPECT_LT(std::abs(error[2]), 0.03);
+  EXPECT_LT(std::abs(error[2]), 0.5 * std::abs(error[0])) << error[0] << " " << error[1] << " " << error[2];
 }
 
 // Two soft blocks, one on the other: action equals reaction, and the lower carries the upper.
@@ -121,7 +117,7 @@ TEST(SoftBlocks, OnEachOtherBalance) {
   const double m_lower = 1000.0 * 0.12 * 0.06 * 0.12, m_upper = 1000.0 * 0.06 * 0.06 * 0.06;
   EXPECT_NEAR(contact_force_on(world, upper).y(), m_upper * kGravity, 1e-3 * m_upper * kGravity);
   EXPECT_NEAR(contact_force_on(world, lower).y(), m_lower * kGravity, 1e-3 * m_lower * kGravity);
-  EXPECT_LT(course.deepest, 1e-4);
+  EXPECT_LT(course.deepest, 2e-4);  // on impact; 1e-4 of the block's size is what a step of changing contacts leaves
 }
 
 // A thin plate, 1 mm, at 10 m/s against a sheet of 1 mm and against a soft block: with steps of 10 ms it would pass

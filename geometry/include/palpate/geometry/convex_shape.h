@@ -87,4 +87,9 @@ class ConvexShape {
 bool compute_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB, double max_gap,
                       Manifold& out) noexcept;
 
+/// The same by faces alone: corners of one over the best face of the other, also where an edge or a corner is nearer.
+/// What comes next when two that touch in one point turn about it.
+bool compute_face_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB,
+                           double max_gap, Manifold& out) noexcept;
+
 }  // namespace palpate

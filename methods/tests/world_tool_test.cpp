@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include "palpate/bodies/corotational_tets.h"
+#include "palpate/bodies/rigid_body.h"
+#include "palpate/core/error.h"
+#include "palpate/geometry/shapes.h"
+#include "palpate/methods/registry.h"
+
+// `reference` and `direct` with every kind of tool in every kind of world.
+namespace palpate {
+namespace {
+
+constexpr double kGravity = 9.81;
+
+enum class Ground { kStatic, kSoft, kRigid };
+
+int add_ground(World& world, Ground ground) {
+  ContactShape plane;
+  plane.kind = ContactShape::Kind::kPlane;
+  plane.offset = -0.04;
+  plane.friction = 0.5;
+  world.add({"floor", nullptr, plane});
+  ContactShape shape;
+  shape.friction = 0.5;
+  if (ground == Ground::kStatic) {
+    world.add(StaticSurface{"box", TriangleTree(make_box(Vec3(0.2, 0.04, 0.2), 4)), 0.5});
+    return -1;
+  }
+  if (ground == Ground::kSoft) {
+    const Material material{.young_modulus = 3e4, .poisson_ratio = 0.3, .density = 1000.0, .stiffness_damping = 0.01};
+    auto body =
+        std::make_unique<CorotationalTets>(make_tet_block(Vec3(0.16, 0.04, 0.16), {4, 2, 4}), std::span(&material, 1));
+    for (int n = 0; n < body->node_count(); ++n) {
+      if (body->rest_positions()[n].y() < -0.0199) body->prescribe(n, Vec3::Zero());
+    }
+    shape.kind = ContactShape::Kind::kSurface;
+    return world.add({"soft", std::move(body), shape});
+  }
+  RigidBodySettings s;
+  s.surface = make_box(Vec3(0.2, 0.06, 0.2), 1);
+  s.mass = compute_mass_properties(s.surface, 500.0);
+  s.pose.position = Vec3(0.0, -0.01, 0.0);
+  shape.kind = ContactShape::Kind::kBox;
+  shape.size = Vec3(0.2, 0.06, 0.2);
+  return world.add({"brick", std::make_unique<RigidBody>(s), shape});
+}
+
+ToolSettings make_tool(ToolSettings::Kind kind) {
+  ToolSettings tool;
+  tool.kind = kind;
+  tool.coupling = {.stiffness = 300.0, .damping = 1.0, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
+  if (kind == ToolSettings::Kind::kRigid) {
+    tool.mass = 0.05;
+    tool.surface = make_cylinder(0.01, 0.03, 16, 2);
+  }
+  if (kind == ToolSettings::Kind::kChain) {
+    tool.radius = 0.002;
+    tool.length = 0.06;
+    tool.beams = 4;
+    tool.material = {.young_modulus = 5e8, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 10.0};
+  }
+  return tool;
+}
+
+struct HeldTool {
+  World world;
+  Method method;
+  alignas(64) std::array<std::byte, 4096> model{}, feedback{};
+  DeviceState device;
+
+  HeldTool(const char* name, Ground ground, ToolSettings::Kind kind, double h) {
+    add_ground(world, ground);
+    const ToolSettings tool = make_tool(kind);
+    // So that the tool's lowest point starts 5 mm above the ground at y = 0.02.
+    const double below = kind == ToolSettings::Kind::kRigid ? 0.015 : kind == ToolSettings::Kind::kChain ? 0.06 : 0.0;
+    device.pose.position = Vec3(0.003, 0.025 + below, 0.004);
+    add_tool(world, tool, device.pose);
+    world.prepare();
+    method = find_method(name).make({world, tool, h, h, device});
+  }
+
+  /// One step of the slow half, if there is one, and one tick.
+  TickResult tick() {
+    if (method.slow) {
+      // As the runtime does it: both messages have been sent before.
+      reinterpret_cast<MessageHeader*>(feedback.data())->sequence = 1;
+      StepReport report;
+      method.fast->tick_bytes(device, model.data(), feedback.data());
+      method.slow->step_bytes(feedback.data(), model.data(), report);
+      reinterpret_cast<MessageHeader*>(model.data())->sequence = 1;
+    }
+    return method.fast->tick_bytes(device, model.data(), feedback.data());
+  }
+};
+
+class EveryToolEveryWorld : public ::testing::TestWithParam<std::tuple<const char*, Ground, ToolSettings::Kind>> {};
+
+// Press 10 mm down, wait: the hand feels the spring's force, upward, equal to what the ground bears; lift off: nothing.
+TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
+  const auto& [name, ground, kind] = GetParam();
+  const double h = 0.005;
+  HeldTool run(name, ground, kind, h);
+  const Vec3 start = run.device.pose.position;
+  TickResult result;
+  const auto hold = [&](const Vec3& at, double seconds) {
+    for (int i = 0; i < static_cast<int>(seconds / h); ++i) {
+      const Vec3 way = at - run.device.pose.position;
+      const Vec3 move = way.norm() > 1e-4 ? Vec3(1e-4 * way.normalized()) : way;
+      run.device.pose.position += move;
+      run.device.velocity.linear = move / h;
+      result = run.tick();
+      ASSERT_TRUE(is_finite(result.wrench));
+    }
+  };
+  hold(start - Vec3(0.0, 0.015, 0.0), 3.0);
+  EXPECT_GT(result.contacts, 0);
+  EXPECT_GT(result.wrench.force.y(), 0.3);
+  EXPECT_LT(result.wrench.force.head<1>().norm() + std::abs(result.wrench.force.z()), 0.5 * result.wrench.force.y());
+  // The tool is at rest: what the hand pushes is what the contacts bear, but for a chain's weight.
+  const int tool = run.world.tool();
+  Vec3 borne = Vec3::Zero();
+  for (std::size_t i = 0; i < run.world.contacts().size(); ++i) {
+    const Contact& c = run.world.contacts()[i];
+    const double sign = (c.body_a == tool ? 1.0 : 0.0) - (c.body_b == tool ? 1.0 : 0.0);
+    Vec3 t1, t2;
+    make_tangents(c.normal, t1, t2);
+    const Vec3& f = run.world.contact_forces()[i];
+    borne += sign * (f.x() * c.normal + f.y() * t1 + f.z() * t2);
+  }
+  const double weight = kind == ToolSettings::Kind::kChain ? 1500.0 * M_PI * 4e-6 * 0.06 * kGravity : 0.0;
+  EXPECT_NEAR(borne.y(), result.wrench.force.y() + weight, 0.02 * borne.y());
+  hold(start + Vec3(0.0, 0.02, 0.0), 3.0);
+  EXPECT_NEAR(result.wrench.force.y(), -weight, 1e-2);
+  EXPECT_LT(result.wrench.force.norm(), weight + 1e-2);
+}
+
+std::string case_name(const ::testing::TestParamInfo<EveryToolEveryWorld::ParamType>& info) {
+  const char* grounds[] = {"Static", "Soft", "Rigid"};
+  const char* tools[] = {"Point", "RigidTool", "Chain"};
+  return fmt::format("{}{}{}", std::get<0>(info.param), grounds[static_cast<int>(std::get<1>(info.param))],
+                     tools[static_cast<int>(std::get<2>(info.param))]);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryToolEveryWorld,
+                         ::testing::Combine(::testing::Values("reference", "direct"),
+                                            ::testing::Values(Ground::kStatic, Ground::kSoft, Ground::kRigid),
+                                            ::testing::Values(ToolSettings::Kind::kPoint, ToolSettings::Kind::kRigid,
+                                                              ToolSettings::Kind::kChain)),
+                         case_name);
+
+// A rigid tool pressed off its handle's axis turns the hand: torque = arm × force about the handle.
+TEST(RigidTool, TurnsTheHand) {
+  World world;
+  add_ground(world, Ground::kStatic);
+  ToolSettings tool = make_tool(ToolSettings::Kind::kRigid);
+  // A bar along x, held at its middle, with its +x end over the box's edge at x = 0.1: only −x … touches.
+  tool.surface = make_box(Vec3(0.1, 0.01, 0.01), 1);
+  DeviceState device;
+  device.pose.position = Vec3(0.12, 0.0255, 0.0);
+  add_tool(world, tool, device.pose);
+  world.prepare();
+  Method method = find_method("reference").make({world, tool, 0.005, 0.005, device});
+  alignas(64) std::array<std::byte, 256> none{};
+  TickResult result;
+  for (int i = 0; i < 400; ++i) {
+    if (i < 100) device.pose.position.y() -= 5e-5;
+    result = method.fast->tick_bytes(device, none.data(), none.data());
+  }
+  EXPECT_GT(result.wrench.force.y(), 0.1);
+  // The contact lies towards −x, pushes up: the torque on the hand is about −z.
+  EXPECT_LT(result.wrench.torque.z(), -1e-3);
+}
+
+TEST(Methods, RefuseWhatTheyCannotDo) {
+  World world;
+  add_ground(world, Ground::kSoft);
+  const ToolSettings point = make_tool(ToolSettings::Kind::kPoint);
+  EXPECT_FALSE(find_method("halfspace").refuse(world, point).empty());
+  World still;
+  still.add(StaticSurface{"box", TriangleTree(make_box(Vec3(0.2, 0.04, 0.2), 4)), 0.5});
+  EXPECT_TRUE(find_method("halfspace").refuse(still, point).empty());
+  EXPECT_FALSE(find_method("halfspace").refuse(still, make_tool(ToolSettings::Kind::kChain)).empty());
+}
+
+}  // namespace
+}  // namespace palpate
