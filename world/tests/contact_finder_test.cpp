@@ -157,6 +157,24 @@ TEST(Continuous, FastThinChainAndPointDoNotPassASheet) {
   EXPECT_EQ(bodies, (std::set<int>{1, 2}));
 }
 
+TEST(Sheet, WhatIsPressedIntoItsThicknessStaysOnItsSide) {
+  for (const double side : {1.0, -1.0}) {
+    ContactShape sheet = shape_of(Kind::kSurface);
+    sheet.two_sided = true;
+    sheet.radius = 0.0005;
+    Scene scene({.alarm_distance = 0.002});
+    scene.add(std::make_unique<Particle>(1.0, Vec3(0.003, side * 0.0002, 0.001)), point_shape(0.0));
+    scene.add(std::make_unique<StaticBody>(make_sine_surface({.amplitude = 0.0, .cell = 0.01})), sheet);
+    EXPECT_NEAR(scene.find().deepest, 0.0003, 1e-15);
+    ASSERT_EQ(scene.contacts.size(), 1u);
+    const Contact& c = scene.contacts[0];
+    EXPECT_NEAR((c.normal - side * Vec3::UnitY()).norm(), 0.0, 1e-15);
+    EXPECT_NEAR(c.gap, (c.point_a - c.point_b).dot(c.normal), 1e-15);
+    // The foot lies in the middle, the point it stands for on the sheet's side.
+    EXPECT_NEAR((scene.body(1).compute_point(c.foot_b) + 0.0005 * c.normal - c.point_b).norm(), 0.0, 1e-15);
+  }
+}
+
 /// A bar bent into a ring until its ends nearly meet.
 std::unique_ptr<CorotationalTets> make_bent_bar(double opening) {
   auto bar = make_soft_block(Vec3(0.2, 0.01, 0.01), {40, 2, 2});
