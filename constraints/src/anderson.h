@@ -22,21 +22,24 @@ class Anderson {
   void reserve(std::size_t rows, std::size_t state);
   void restart() noexcept { columns_ = at_ = 0, has_last_ = false; }
 
+  /// w, one a row of x; also how many rows there are.
+  void start(std::span<const double> weights) noexcept;
   /// Before the iteration.
   void before(std::span<const double> x) noexcept;
-  /// After it: replaces `state`, which begins with x, by the combination. Weights are one a row of x.
-  void mix(std::span<double> state, std::span<const double> weights) noexcept;
+  /// After it: replaces `state`, which begins with x, by the combination.
+  void mix(std::span<double> state) noexcept;
 
  private:
   using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, kDepth, kDepth>;
   using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, kDepth, 1>;
 
-  void remember(std::span<const double> state, Eigen::Index rows) noexcept;
+  void remember(std::span<const double> state) noexcept;
 
+  Eigen::Index rows_ = 0;
   int columns_ = 0, at_ = 0;  ///< differences held, and where the next one goes
   bool has_last_ = false;
   double last_norm_ = 0.0;
-  std::vector<double> before_, f_, last_f_, last_g_;
+  std::vector<double> root_weight_, before_, f_, last_f_, last_g_;
   std::vector<double> dF_[kDepth], dG_[kDepth];
   Eigen::Matrix<double, kDepth, kDepth> gram_ = Eigen::Matrix<double, kDepth, kDepth>::Zero();  ///< dFᵀ dF
 };

@@ -17,6 +17,12 @@ void add_sides(const ConstraintProblem& problem, const ConstraintSide& i, const 
     W.topLeftCorner(rows, rows) += problem.dense_compliance(i.body).block(i.first, j.first, rows, rows);
     return;
   }
+  if (rows == 3) {  // contacts: many, and worth unrolling
+    using Rows = Eigen::Map<const Eigen::Matrix<double, 6, 3>>;
+    const Rows J(problem.light_J(i.first).data()), Y(problem.light_Y(j.first).data());
+    W.topLeftCorner<3, 3>() += J.transpose().lazyProduct(Y);
+    return;
+  }
   for (int c = 0; c < rows; ++c) {
     for (int r = 0; r < rows; ++r) W(r, c) += problem.light_J(i.first + r).dot(problem.light_Y(j.first + c));
   }

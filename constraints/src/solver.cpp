@@ -101,7 +101,7 @@ SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSet
     return p.report;
   }
   sweeper_.start(problem, settings.pyramid, lambda);
-  anderson_.restart();
+  if (plan_.anderson) anderson_.start(sweeper_.own_compliance());
   p.target = std::max(settings.tolerance, sweeper_.immovable());
   p.look_below = settings.tolerance;
   p.least_change = HUGE_VAL;
@@ -169,7 +169,7 @@ void SweepSolver::mix(Progress& p, double change) noexcept {
     p.plain_left = p.plain_next;
     p.plain_next *= 2;
   } else {
-    anderson_.mix(sweeper_.state(), sweeper_.own_compliance());
+    anderson_.mix(sweeper_.state());
   }
 }
 
