@@ -120,7 +120,7 @@ void BM_SweepBullet(benchmark::State& state) {
   std::vector<std::unique_ptr<btRigidBody>> bodies;
   const auto add = [&](btScalar mass, btCollisionShape& shape, const btVector3& at) {
     bodies.push_back(std::make_unique<btRigidBody>(mass, nullptr, &shape, inertia));
-    bodies.back()->setWorldTransform({btQuaternion::getIdentity(), at});
+    bodies.back()->setWorldTransform(btTransform(btQuaternion::getIdentity(), at));
     bodies.back()->setActivationState(DISABLE_DEACTIVATION);
     world.addRigidBody(bodies.back().get());
   };

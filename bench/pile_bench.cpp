@@ -93,8 +93,8 @@ void pile_bullet(benchmark::State& state) {
   for (int i = 0; i < state.range(0); ++i) {
     const Pose p = start_pose(i);
     add(1, cube,
-        {btQuaternion(p.rotation.x(), p.rotation.y(), p.rotation.z(), p.rotation.w()),
-         btVector3(p.position.x(), p.position.y(), p.position.z())});
+        btTransform(btQuaternion(p.rotation.x(), p.rotation.y(), p.rotation.z(), p.rotation.w()),
+                    btVector3(p.position.x(), p.position.y(), p.position.z())));
   }
   for (int i = 0; i < kSettle / kStep; ++i) world.stepSimulation(kStep, 0, kStep);
   double deepest = 0.0, energy = 0.0, contacts = 0.0;

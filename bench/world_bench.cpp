@@ -9,11 +9,12 @@
 namespace palpate {
 namespace {
 
-/// A block of cells³ cells of five tets, fixed below, with a cylinder of 160 triangles lying across it, pressed down by
-/// its own weight and pushed sideways so that friction works.
+/// A block of cells³ cells of five tets, fixed below, with a cylinder of 160 triangles lying across it, held by a hand that
+/// presses it 6 mm in and pulls it sideways, so that friction works. 25 contacts at most.
 World make_block_under_cylinder(int cells, double friction) {
   WorldSettings settings;
-  settings.contacts.alarm_distance = 0.002;
+  settings.contacts.alarm_distance = 0.004;
+  settings.contacts.max_contacts_per_soft_pair = 25;
   settings.solver.tolerance = 1e-8;
   World world(settings);
   const double size = 0.1;
@@ -37,8 +38,15 @@ World make_block_under_cylinder(int cells, double friction) {
   tool.pose.rotation = Quat::FromTwoVectors(Vec3::UnitY(), Vec3::UnitX());
   shape.kind = ContactShape::Kind::kHull;
   const int cylinder = world.add({"cylinder", std::make_unique<RigidBody>(tool), shape});
+  Grip grip;
+  grip.stiffness = 1000.0;
+  grip.damping = 5.0;
+  grip.rotational_stiffness = 5.0;
+  grip.rotational_damping = 0.05;
+  grip.target = tool.pose;
+  grip.target.position += Vec3(0.0, -0.0065, 0.002);
+  world.bodies()[static_cast<std::size_t>(cylinder)].body->set_grip(grip);
   world.prepare();
-  world.bodies()[static_cast<std::size_t>(cylinder)].body->external_forces()[0] = Vec3(0.2, 0.0, 0.4);
   return world;
 }
 
