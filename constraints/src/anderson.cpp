@@ -16,7 +16,7 @@ constexpr double kGrown = 1.5;
 /// No combination may be farther from the latest g than this many times its own size.
 constexpr double kFarthest = 10.0;
 /// Added to the normalised differences' products, whose rounding it covers.
-constexpr double kRounding = 1e-14;
+constexpr double kGramRounding = 1e-14;
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void Anderson::mix(std::span<double> state) noexcept {
   for (int i = 0; i < columns_; ++i)
     product[i] = scale[i] * View(dF_[i].data(), rows_).dot(View(last_f_.data(), rows_));
   Small G = scale.asDiagonal() * gram_.topLeftCorner(columns_, columns_) * scale.asDiagonal();
-  G.diagonal().array() += kRounding;
+  G.diagonal().array() += kGramRounding;
   const Eigen::LDLT<Small> factor(G);
   const SmallVector gamma = scale.cwiseProduct(factor.solve(product));
   for (int i = 0; i < columns_; ++i) g -= gamma[i] * View(dG_[i].data(), size);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLeastTangent = 1e-12;  // of the normal's compliance
 constexpr int kMostSteps = 60;           // of the root find; bisection alone reaches rounding in these
-constexpr double kRounding = 1e-14;      // of the ratio's distance from one
+constexpr double kRootRounding = 1e-14;  // of the ratio's distance from one
 
 }  // namespace
 
@@ -81,7 +81,7 @@ Lane4 ContactBlock::slip(Lane4 b) noexcept {
     const double square = t0 * t0 + t1 * t1;
     length = std::sqrt(square);
     const double excess = friction_ * n - length;
-    if (!(std::abs(excess) > kRounding * length)) break;
+    if (!(std::abs(excess) > kRootRounding * length)) break;
     (excess < 0.0 ? low : high) = alpha;
     // d(n/length)/dα times length³, with dt_i/dα = −t_i s_i.
     const double slope = (k0_ * t0 * s0 + k1_ * t1 * s1) * square + n * (t0 * t0 * s0 + t1 * t1 * s1);

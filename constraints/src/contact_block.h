@@ -33,12 +33,12 @@ class ContactBlock {
 
   /// The λ that answers to this δ' of the present λ, of the round cone. Starts the root find at the last one's root.
   Lane4 solve_cone(Lane4 lambda, Lane4 delta) noexcept {
-    const Lane4 b = delta - (W_[0] * lambda[0] + W_[1] * lambda[1] + W_[2] * lambda[2]);
     const Lane4 stick = lambda - (inverse_[0] * delta[0] + inverse_[1] * delta[1] + inverse_[2] * delta[2]);
-    if (!(b[0] < 0.0)) return Lane4{};
+    const Lane4 own = W_[0] * lambda;  // W is symmetric: its first row
+    if (!(delta[0] - (own[0] + own[1] + own[2]) < 0.0)) return Lane4{};
     const double radius = friction_ * stick[0];
     if (stick[0] >= 0.0 && stick[1] * stick[1] + stick[2] * stick[2] <= radius * radius) return stick;
-    return slip(b);
+    return slip(delta - (W_[0] * lambda[0] + W_[1] * lambda[1] + W_[2] * lambda[2]));
   }
 
   /// The λ after one pass over the rows, of the pyramid |λ_t1|, |λ_t2| ≤ μ λ_n: normal, then each tangent.
@@ -47,9 +47,10 @@ class ContactBlock {
  private:
   Lane4 slip(Lane4 b) noexcept;
 
-  Lane4 W_[3];        ///< columns
-  Lane4 diagonal_;    ///< of W
+  // What every visit reads, then what only slip does.
   Lane4 inverse_[3];  ///< columns of W⁻¹
+  Lane4 diagonal_;    ///< of W
+  Lane4 W_[3];        ///< columns
   double friction_ = 0.0;
   double normal_inverse_ = 0.0;
   double k0_ = 0.0, k1_ = 0.0;

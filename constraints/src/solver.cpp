@@ -215,7 +215,12 @@ void SweepSolver::finish(Progress& p, std::span<double> lambda) noexcept {
       std::copy(best.begin(), best.end(), last.begin());
     }
   }
-  std::copy(last.begin(), last.end(), lambda.begin());
+  const bool finite = std::all_of(last.begin(), last.end(), [](double l) { return std::isfinite(l); });
+  if (finite) {
+    std::copy(last.begin(), last.end(), lambda.begin());
+  } else {
+    std::fill(lambda.begin(), lambda.end(), 0.0);
+  }
   p.report.converged = p.report.residual.metres <= p.settings.tolerance;
 }
 

@@ -51,7 +51,7 @@ void Sweeper::start(const ConstraintProblem& problem, bool pyramid, std::span<co
   contacts_.clear();
   light_contacts_.clear();
   generals_.clear();
-  std::copy_n(lambda.begin(), rows_, state_.begin());
+  for (std::size_t i = 0; i < rows_; ++i) state_[i] = std::isfinite(lambda[i]) ? lambda[i] : 0.0;
   std::fill(state_.begin() + static_cast<std::ptrdiff_t>(rows_), state_.end(), 0.0);
   std::int32_t at = 0;
   for (const Constraint& c : problem.constraints()) {
@@ -81,14 +81,12 @@ Sweeper::Side Sweeper::make_side(const ConstraintSide& side) noexcept {
 const Sweeper::LightContact* Sweeper::add_light(const Side& side) noexcept {
   if (side.kind != SideKind::kLight) return nullptr;
   LightContact& l = light_contacts_.emplace_back();
-  for (int k = 0; k < 6; ++k) {
-    l.J[k] = Lane4{problem_->light_J(side.first)[k], problem_->light_J(side.first + 1)[k],
-                   problem_->light_J(side.first + 2)[k], 0.0};
-  }
   for (int i = 0; i < 3; ++i) {
-    const ConstraintProblem::Vec6& Y = problem_->light_Y(side.first + i);
-    l.Y[i][0] = Lane4{Y[0], Y[1], Y[2], Y[3]};
-    l.Y[i][1] = Lane4{Y[4], Y[5], 0.0, 0.0};
+    const ConstraintProblem::Vec6 &J = problem_->light_J(side.first + i), &Y = problem_->light_Y(side.first + i);
+    for (int k = 0; k < 6; ++k) {
+      l.J[k][i] = J[k];
+      l.Y[i][k] = Y[k];
+    }
   }
   return &l;
 }
@@ -168,9 +166,9 @@ double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
   Lane4 delta = c.delta_free;
   const auto gather = [&delta](const Side& side, const LightContact* light) {
     if (light != nullptr) {
-      const double* u = side.answer;
-      delta += (light->J[0] * u[0] + light->J[1] * u[1]) + (light->J[2] * u[2] + light->J[3] * u[3]) +
-               (light->J[4] * u[4] + light->J[5] * u[5]);
+      const double *u = side.answer, *J = light->J[0];
+      delta += (load4(J) * u[0] + load4(J + 3) * u[1]) + (load4(J + 6) * u[2] + load4(J + 9) * u[3]) +
+               (load4(J + 12) * u[4] + load4(J + 15) * u[5]);
     } else if (side.kind == SideKind::kDense) {
       const double* d = side.answer + side.first;
       delta += Lane4{d[0], d[1], d[2], 0.0};
@@ -185,10 +183,11 @@ double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
   const Lane4 change = next - old;
   const auto scatter = [&change](const Side& side, const LightContact* light) {
     if (light != nullptr) {
-      const Lane4 low = light->Y[0][0] * change[0] + light->Y[1][0] * change[1] + light->Y[2][0] * change[2];
-      const Lane4 high = light->Y[0][1] * change[0] + light->Y[1][1] * change[1] + light->Y[2][1] * change[2];
+      const double *Y0 = light->Y[0], *Y1 = light->Y[1], *Y2 = light->Y[2];
+      const Lane4 low = load4(Y0) * change[0] + load4(Y1) * change[1] + load4(Y2) * change[2];
+      const Lane2 high = load2(Y0 + 4) * change[0] + load2(Y1 + 4) * change[1] + load2(Y2 + 4) * change[2];
       store4(side.answer, load4(side.answer) + low);
-      store4(side.answer + 4, load4(side.answer + 4) + high);
+      store2(side.answer + 4, load2(side.answer + 4) + high);
     } else if (side.kind == SideKind::kDense) {
       const double *W0 = side.W, *W1 = W0 + side.stride, *W2 = W1 + side.stride;
       for (int i = 0; i < side.stride; i += 4) {

@@ -23,7 +23,7 @@ class Sweeper {
   void reserve(int rows, int dense_rows, int light_bodies);
   bool fits(const ConstraintProblem& problem) const noexcept;
 
-  /// Takes the problem, which must outlive the sweeps, and the first guess.
+  /// Takes the problem, which must outlive the sweeps, and the first guess, zero where it is not finite.
   void start(const ConstraintProblem& problem, bool pyramid, std::span<const double> lambda) noexcept;
 
   /// One sweep. Returns the largest change of a row, Δλ times the row's own compliance [m]: what the constraint was
@@ -54,10 +54,10 @@ class Sweeper {
     const double* W = nullptr;  ///< dense: W's columns of the constraint's rows
   };
 
-  /// A contact's J and Y of a light body, turned so that neither product needs a horizontal sum.
+  /// A contact's J and Y of a light body, packed, and turned so that neither product needs a horizontal sum.
   struct LightContact {
-    Lane4 J[6];     ///< column k of J over the three rows; the fourth lane is zero
-    Lane4 Y[3][2];  ///< row i of Y, padded to eight
+    double J[6][3];  ///< column k of J over the three rows; read as four, of which the last goes into the idle lane
+    double Y[3][6];  ///< row i of Y
   };
 
   struct Contact {

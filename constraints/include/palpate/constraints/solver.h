@@ -36,7 +36,8 @@ struct SolveReport {
 };
 
 /// Solves a ConstraintProblem: the seam at which solvers look alike. λ comes in as the first guess (zeros, or the last
-/// step's for a warm start) and leaves as the answer. Real-time once reserve() had room: bounded by max_iterations, no
+/// step's for a warm start; what is not finite counts as zero) and leaves as the answer, always finite: zeros if the
+/// problem was not. Real-time once reserve() had room: bounded by max_iterations, no
 /// allocation, no exception. Thread: one at a time.
 class ConstraintSolver {
  public:
