@@ -230,7 +230,7 @@ std::unique_ptr<ConstraintSolver> make_gauss_seidel() {
   return std::make_unique<SweepSolver>(kGaussSeidel);
 }
 
-std::unique_ptr<ConstraintSolver> make_conjugate_gradient_solver() {
+std::unique_ptr<ConstraintSolver> make_accelerated_solver() {
   return std::make_unique<SweepSolver>(kAccelerated);
 }
 

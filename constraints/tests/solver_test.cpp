@@ -21,7 +21,7 @@ constexpr int kSolvers = 3;  // the last is the direct one
 using Solvers = std::array<std::unique_ptr<ConstraintSolver>, kSolvers>;
 
 Solvers make_all() {
-  Solvers solvers{make_gauss_seidel(), make_conjugate_gradient_solver(), make_direct_solver()};
+  Solvers solvers{make_gauss_seidel(), make_accelerated_solver(), make_direct_solver()};
   for (auto& s : solvers) s->reserve(400, 800, 60);
   return solvers;
 }
@@ -172,7 +172,7 @@ TEST(ConstraintSolvers, FeetOnAStiffBodyTakeTheAcceleratedSolverATenthOfTheSweep
 // A wall of cubes has no small matrix: mixing alone must help.
 TEST(ConstraintSolvers, WallOfCubesIsCloserAfterAsManySweeps) {
   ConstraintProblem p;
-  const auto plain = make_gauss_seidel(), accelerated = make_conjugate_gradient_solver();
+  const auto plain = make_gauss_seidel(), accelerated = make_accelerated_solver();
   for (const double top : {1.0, 100.0}) {
     samples::fill_wall(p, 8, 10, top, 0.5, 1);
     for (const auto* s : {&plain, &accelerated}) (*s)->reserve(p.rows(), 0, p.light_bodies());

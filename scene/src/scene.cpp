@@ -42,7 +42,7 @@ void visit_world(Fields& f, WorldSettings& w) {
   f.number({.name = "push_out_speed", .doc = "bodies that overlap part no faster than this", .unit = "m/s"},
            w.push_out_speed, {0.0, 1e3});
   f.object({.name = "solver", .doc = "of the contact forces"}, [&](Fields& o) {
-    o.choice({.name = "name", .doc = "how"}, w.solver_name, {"gauss_seidel", "conjugate_gradient", "direct"});
+    o.choice({.name = "name", .doc = "how"}, w.solver_name, {"gauss_seidel", "accelerated", "direct"});
     o.number({.name = "tolerance", .doc = "largest residual", .unit = "m"}, w.solver.tolerance, {0.0, 1.0, true});
     o.integer({.name = "max_iterations", .doc = "at most"}, w.solver.max_iterations, {1, 1000000});
     o.number(

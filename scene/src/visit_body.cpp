@@ -8,6 +8,7 @@
 #include "palpate/bodies/nonlinear_tets.h"
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
+#include "palpate/geometry/mesh_check.h"
 #include "palpate/geometry/tet_mesher.h"
 #include "palpate/geometry/volume_file.h"
 
@@ -84,6 +85,8 @@ ContactShape make_rigid_contact(const RigidFields& r, const MassProperties& mass
 void add_rigid(World& world, const SceneBody& b, const RigidFields& r) {
   RigidBodySettings s;
   s.surface = r.shape.make_surface();
+  if (const MeshReport report = check_mesh(s.surface); !report.closed)
+    fail_input("a rigid body needs a closed surface; this one has {} open edges", report.boundary_edges);
   s.mass = compute_mass_properties(s.surface, r.density);
   s.velocity = r.velocity;
   s.damping = r.damping;

@@ -12,9 +12,9 @@ namespace {
 
 std::unique_ptr<ConstraintSolver> make_solver(const std::string& name) {
   if (name == "gauss_seidel") return make_gauss_seidel();
-  if (name == "conjugate_gradient") return make_conjugate_gradient_solver();
+  if (name == "accelerated") return make_accelerated_solver();
   if (name == "direct") return make_direct_solver();
-  fail_input("solver \"{}\"; allowed: gauss_seidel, conjugate_gradient, direct", name);
+  fail_input("solver \"{}\"; allowed: gauss_seidel, accelerated, direct", name);
 }
 
 bool has_frames(const Body* body, const BodyPoint& point, std::span<BlockRows::Entry> scratch) {

@@ -43,7 +43,7 @@ TEST(Pyramid, Of55CubesStands) {
   world.prepare();
   std::vector<Vec3> start;
   for (const int c : cubes) start.push_back(position_of(world, c));
-  const Course course = run(world, 10.0, kStep);
+  const Course course = run(world, 5.0, kStep);
   for (std::size_t i = 0; i < cubes.size(); ++i) EXPECT_LT((position_of(world, cubes[i]) - start[i]).norm(), 1e-4) << i;
   EXPECT_LT(course.deepest, kSlop);
 }
@@ -60,9 +60,9 @@ TEST(Pile, Of80CubesSettles) {
     cubes.push_back(add_brick(world, o));
   }
   world.prepare();
-  const Course course = run(world, 6.0, kStep);
+  const Course course = run(world, 3.5, kStep);
   EXPECT_LT(course.deepest, 4.0 * kSlop);  // while they tumble
-  const Course rest = run(world, 1.0, kStep);
+  const Course rest = run(world, 0.5, kStep);
   EXPECT_LT(rest.deepest, kSlop);
   const double kinetic = world.compute_energy().kinetic;
   EXPECT_LT(kinetic, 80.0 * 0.5 * 1e-2 * 1e-2);  // below 1 cm/s on average

@@ -58,7 +58,7 @@ std::unique_ptr<ConstraintSolver> make_gauss_seidel();
 /// at most 256 rows, semismooth Newton on the full matrix. Both take the place of the nonsmooth conjugate gradient
 /// (Silcowitz, Niebe & Erleben 2010), which was measured to need two to four times the sweeps. An iteration is a sweep
 /// or what costs as much: a step of Newton with n rows counts as n/3.
-std::unique_ptr<ConstraintSolver> make_conjugate_gradient_solver();
+std::unique_ptr<ConstraintSolver> make_accelerated_solver();
 
 /// Semismooth Newton from the start, on the full matrix of a problem of any size (memory grows with rows²), down to
 /// rounding; accelerated sweeps between attempts where it wanders: the oracle. An iteration is a step or a sweep.

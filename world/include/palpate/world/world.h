@@ -48,7 +48,7 @@ struct WorldSettings {
   Vec3 gravity = Vec3(0.0, -9.81, 0.0);  ///< [m/s²]
   ContactFinderSettings contacts;
   SolverSettings solver{.tolerance = 1e-8, .max_iterations = 200};
-  std::string solver_name = "conjugate_gradient";  ///< or gauss_seidel, direct
+  std::string solver_name = "accelerated";  ///< or gauss_seidel, direct
   /// Bodies that overlap at the start of a step are parted no faster than this [m/s]: a deep overlap (a bad start, a
   /// teleported hand) then ends in a push and not in an explosion.
   double push_out_speed = 0.5;
