@@ -15,7 +15,7 @@ namespace palpate {
 struct FemSettings {
   int max_time_steps = 2;  ///< in one linearise(), 1 to 8; a factor of memory each
   int max_rows = 128;      ///< constraint rows at once, 0 to 10,000; 24 bytes · rows · nodes for each time step
-  int order_trials = 8;    ///< elimination orders tried at set-up, of which the cheapest is kept
+  int order_trials = 24;   ///< most elimination orders tried at set-up, of which the cheapest is kept
 };
 
 /// What all finite-element bodies share: nodes with lumped masses, boundary conditions, the systems A(h) and their
