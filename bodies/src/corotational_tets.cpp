@@ -40,7 +40,8 @@ template <typename Group>
 
 /// Subtracts stress · c_a at the nodes of four tets, padded; node 0 gets what balances the others.
 template <typename Group>
-[[gnu::always_inline]] inline void subtract_stress_forces(const Group& g, const Matrix& stress, const Vector* c, double* out) noexcept {
+[[gnu::always_inline]] inline void subtract_stress_forces(const Group& g, const Matrix& stress, const Vector* c,
+                                                          double* out) noexcept {
   Vector rest{};
   for (int a = 1; a < 4; ++a) {
     const Vector f = stress * c[a];
@@ -164,8 +165,12 @@ void CorotationalTets::set_blocks(const Assembly& out) const noexcept {
         edge->adds ? K.add_to(out.damping_blocks + place) : K.store_to(out.damping_blocks + place);
         damping.add(out.damping_completion->node(edge->row), K.c0, K.c1, K.c2);
       } else {
-        const Columns A = {K.c0 * factor, K.c1 * factor, K.c2 * factor};
-        edge->adds ? A.add_to(out.system + place) : A.store_to(out.system + place);
+        // As factor · K₊ for every other time step would be, bit for bit.
+        if (edge->adds) {
+          for (int i = 0; i < 9; ++i) out.system[place + i] = factor * out.blocks[place + i];
+        } else {
+          Columns{K.c0 * factor, K.c1 * factor, K.c2 * factor}.store_to(out.system + place);
+        }
       }
     }
     const std::ptrdiff_t diagonal = 9 * std::ptrdiff_t{pattern().column_begin(j)};

@@ -56,8 +56,8 @@ CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<
   set.patches->add_to(set.model.groups);
   set.add_groups();
   for (const Material& m : materials) {
-    const double lambda = m.poisson_ratio > settings.patch_above_poisson ? 0.0 : m.lame_lambda();
-    set.edge_materials.push_back({lambda, m.lame_mu(), m.stiffness_damping});
+    const double own = m.poisson_ratio > settings.patch_above_poisson ? 0.0 : m.lame_lambda();
+    set.edge_materials.push_back({own, m.lame_mu(), m.stiffness_damping});
   }
   return set;
 }

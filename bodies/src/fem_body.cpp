@@ -128,12 +128,11 @@ bool FemBody::assemble_forces(double h) noexcept {
   zero(forces_);
   completion_->begin(velocities_);
   if (damping_) damping_completion_->begin(velocities_);
-  const bool complete = assemble({scalars(forces_), stiffness_.block(0).data(),
-                                  damping_ ? damping_->block(0).data() : nullptr, completion_.get(),
-                                  damping_completion_.get(), system_.block(0).data(), h + stiffness_damping_,
-                                  system_masses_.data()});
-  if (!complete) completion_->finish(stiffness_);
-  if (!complete && damping_) damping_completion_->finish(*damping_);
+  const bool complete = assemble(
+      {scalars(forces_), stiffness_.block(0).data(), damping_ ? damping_->block(0).data() : nullptr, completion_.get(),
+       damping_completion_.get(), system_.block(0).data(), h + stiffness_damping_, system_masses_.data()});
+  if (!complete) completion_->complete(velocities_, stiffness_);
+  if (!complete && damping_) damping_completion_->complete(velocities_, *damping_);
   completion_->copy_product(stiffness_velocity_);
   if (damping_) damping_completion_->copy_product(damping_velocity_);
   for (std::size_t i = 0; i < positions_.size(); ++i) {

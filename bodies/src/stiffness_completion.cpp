@@ -14,7 +14,8 @@ void StiffnessCompletion::begin(std::span<const Vec3> v) noexcept {
   }
 }
 
-void StiffnessCompletion::finish(BlockMatrix& K) noexcept {
+void StiffnessCompletion::complete(std::span<const Vec3> v, BlockMatrix& K) noexcept {
+  begin(v);
   const BlockPattern& pattern = K.pattern();
   double* values = K.block(0).data();
   for (int j = 0; j < pattern.blocks(); ++j) {

@@ -11,15 +11,16 @@ namespace palpate {
 /// Fills the diagonal blocks of a stiffness whose others are known, K_ii = −Σ_j K_ij, since no translation strains a
 /// body; and computes y = K v on the way, as Σ_j K_ij (v_j − v_i).
 ///
-/// Column after column: finish() does them all, or whoever computes the blocks feeds each to a Column while it is in
+/// Column after column: complete() does them all, or whoever computes the blocks feeds each to a Column while it is in
 /// registers. Allocates at construction only.
 class StiffnessCompletion {
  public:
   explicit StiffnessCompletion(std::size_t blocks) : nodes_(blocks) {}
 
+  /// Before the first Column.
   void begin(std::span<const Vec3> v) noexcept;
-  /// All columns, from their blocks below the diagonal.
-  void finish(BlockMatrix& K) noexcept;
+  /// All columns, from their blocks below the diagonal; whatever Columns have done is forgotten.
+  void complete(std::span<const Vec3> v, BlockMatrix& K) noexcept;
   void copy_product(std::span<Vec3> y) const noexcept;
 
   /// What the pass keeps of a node, close together. Fourth lanes are of no account.

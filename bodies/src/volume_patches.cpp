@@ -72,9 +72,8 @@ void VolumePatches::find_slots(const BlockPattern& pattern) {
 
 void VolumePatches::gather_pressures() noexcept {
   for (Patch& patch : patches_) {
-    double dilatation = 0.0;
-    for (int t = patch.tet_begin; t < patch.tet_end; ++t) dilatation += shares_[t].dilatation;
-    patch.pressure = patch.lambda_over_volume * dilatation;
+    patch.dilatation = 0.0;
+    for (int t = patch.tet_begin; t < patch.tet_end; ++t) patch.dilatation += shares_[t].dilatation;
   }
 }
 
@@ -94,14 +93,14 @@ void VolumePatches::gather_gradients() noexcept {
 
 double VolumePatches::compute_energy() const noexcept {
   double energy = 0.0;
-  for (const Patch& patch : patches_) energy += 0.5 * patch.pressure * patch.pressure / patch.lambda_over_volume;
+  for (const Patch& patch : patches_) energy += 0.5 * patch.pressure() * patch.dilatation;
   return energy;
 }
 
 void VolumePatches::add_forces(double* forces) const noexcept {
   for (const Patch& patch : patches_) {
     for (int a = patch.node_begin; a < patch.node_end; ++a) {
-      Eigen::Map<Vec3>(forces + 3 * std::ptrdiff_t{nodes_[a]}) -= patch.pressure * gradients_[a];
+      Eigen::Map<Vec3>(forces + 3 * std::ptrdiff_t{nodes_[a]}) -= patch.pressure() * gradients_[a];
     }
   }
 }

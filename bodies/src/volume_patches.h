@@ -44,7 +44,7 @@ class VolumePatches {
   void gather_gradients() noexcept;
 
   /// λ θ̄ of the patch that a share belongs to [Pa].
-  double pressure(std::int32_t place) const noexcept { return patches_[patch_of_[place]].pressure; }
+  double pressure(std::int32_t place) const noexcept { return patches_[patch_of_[place]].pressure(); }
   double compute_energy() const noexcept;
   /// −λ θ̄ g_a to triples of forces.
   void add_forces(double* forces) const noexcept;
@@ -56,11 +56,13 @@ class VolumePatches {
  private:
   struct Patch {
     double lambda_over_volume = 0.0;  ///< λ / V_P
-    double pressure = 0.0;
+    double dilatation = 0.0;          ///< V_P θ̄
     double beta = 0.0;
     int tet_begin = 0, tet_end = 0;    ///< of its tets' shares and corners
     int node_begin = 0, node_end = 0;  ///< of its nodes
     int slot_begin = 0;                ///< of its pairs of nodes (a < b), (0,1) (0,2) … (1,2) …
+
+    double pressure() const noexcept { return lambda_over_volume * dilatation; }
   };
   void add_patch(std::span<const RestTet> tets, std::span<const std::int32_t> members, double lambda);
 

@@ -117,8 +117,8 @@ void BlockCholesky::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) c
   }
 }
 
-/// Adds −ZᵀZ over the columns of front f, tile by tile: strip j times (strip i)ᵀ for j < i, so that the last strip, which
-/// may be short, is on the right and costs only the tiles it has.
+/// Adds −ZᵀZ over the columns of front f, tile by tile: strip j times (strip i)ᵀ for j < i, so that the last strip,
+/// which may be short, is on the right and costs only the tiles it has.
 void BlockCholesky::add_products(int f, std::span<const front::RightHandStrip> active) noexcept {
   const Front& front = tree_->fronts[f];
   const std::size_t slab = kRows * static_cast<std::size_t>(front.slab);

@@ -30,6 +30,7 @@ struct FemSettings {
 /// Δv moves to the right-hand side; constraint rows lose their entries there.
 class FemBody : public Body {
  public:
+  ~FemBody() override;
   int block_count() const noexcept override { return node_count(); }
   int state_size() const noexcept override { return 6 * node_count(); }
   void save_state(std::span<double> out) const noexcept override;
@@ -118,7 +119,6 @@ class FemBody : public Body {
   void set_blocks_zero(const Assembly& out) const noexcept;
 
   FemBody(Model&& model, const FemSettings& settings);
-  ~FemBody() override;
 
   /// Returns whether it has done all that Assembly offers.
   virtual bool assemble(const Assembly& out) noexcept = 0;

@@ -26,9 +26,9 @@ struct RightHandStrip {
 }  // namespace front
 
 struct CholeskySettings {
-  /// Most orders tried at set-up, of which the one is kept that factors and takes max_rows / 2 rows of compliance in the
-  /// least predicted time: nested dissection with as many seeds, and minimum degree. A seed costs about 8 µs a block, so
-  /// beyond 8 of them only 16,000 / blocks are tried. In [1, 100].
+  /// Most orders tried at set-up, of which the one is kept that factors and takes max_rows / 2 rows of compliance in
+  /// the least predicted time: nested dissection with as many seeds, and minimum degree. A seed costs about 8 µs a
+  /// block, so beyond 8 of them only 16,000 / blocks are tried. In [1, 100].
   int order_trials = 24;
   /// Rows that add_compliance() can take at once; memory 24 bytes · rows · blocks. In [0, 100000].
   int max_rows = 0;
