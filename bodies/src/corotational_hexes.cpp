@@ -9,15 +9,7 @@
 
 namespace palpate {
 
-using lanes::add_outer;
-using lanes::Double4;
-using lanes::fill;
-using lanes::gather;
-using lanes::load;
-using lanes::madd;
-using lanes::Matrix;
-using lanes::scatter_add;
-using lanes::Vector;
+using namespace lanes;
 
 /// Four hexes in their turned frames.
 struct CorotationalHexes::Turned {
@@ -129,7 +121,7 @@ CorotationalHexes::CorotationalHexes(const HexGrid& grid, std::span<const Materi
         for (int a = 0; a < 8; ++a) group.node[a][lane] = grid.hexes[h][a];
         int pair = 0;
         for (int a = 0; a < 8; ++a) {
-          for (int b = a; b < 8; ++b) {
+          for (int b = a + 1; b < 8; ++b) {
             group.slot[pair++][lane] = pattern().find(group.node[b][lane], group.node[a][lane]);
           }
         }
@@ -154,7 +146,7 @@ CorotationalHexes::Turned CorotationalHexes::turn(const Group& g) const noexcept
     for (int axis = 0; axis < 3; ++axis) F.m[i][axis] = across[axis].v[i] * (0.25 / cell_[axis]);
   }
   Turned t;
-  t.R = lanes::compute_rotations(F);
+  t.R = compute_rotations(F);
   t.u[0] = Vector{};
   for (int a = 1; a < 8; ++a) {
     t.u[a] = times_transpose(t.R, x[a]);
@@ -173,15 +165,9 @@ void CorotationalHexes::add_groups(const Assembly& out) const noexcept {
     const Double4 weight = load(g.weight);
     for (int a = 0; a < 8; ++a) scatter_add(-weight * (t.R * rest_force(K, a, t.u)), out.force, g.node[a]);
     if constexpr (kSystem) {
-      Vector w[8] = {};
-      const Vector v0 = gather(velocity_data(), g.node[0]);
-      for (int b = 1; b < 8; ++b) w[b] = times_transpose(t.R, gather(velocity_data(), g.node[b]) - v0);
       int pair = 0;
       for (int a = 0; a < 8; ++a) {
-        const Vector f = weight * (t.R * rest_force(K, a, w));
-        scatter_add(f, out.stiffness_velocity, g.node[a]);
-        if (out.damping_velocity) scatter_add(fill(g.beta) * f, out.damping_velocity, g.node[a]);
-        for (int b = a; b < 8; ++b, ++pair) {
+        for (int b = a + 1; b < 8; ++b, ++pair) {
           Matrix block = turn_block(K, a, b, t.R);
           scale(block, weight);
           scatter_add(block, out.blocks, g.slot[pair]);
@@ -194,8 +180,10 @@ void CorotationalHexes::add_groups(const Assembly& out) const noexcept {
   }
 }
 
-void CorotationalHexes::assemble(const Assembly& out) noexcept {
+bool CorotationalHexes::assemble(const Assembly& out) noexcept {
+  set_blocks_zero(out);
   add_groups<true>(out);
+  return false;
 }
 
 void CorotationalHexes::compute_elastic_forces(std::span<Vec3> forces) const noexcept {

@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <cmath>
 
 #include "palpate/bodies/corotational_tets.h"
-#include "palpate/core/error.h"
 #include "tet_model.h"
-#include "tet_patches.h"
+#include "volume_patches.h"
 
 namespace palpate {
 
@@ -11,69 +11,12 @@ namespace palpate {
 struct CorotationalTets::Set {
   Model model;
   std::vector<RestTet> rest;
-  std::vector<std::int32_t> turned;  ///< of each tet: its place in the patches, −1 if it is in none
+  std::vector<EdgeMaterial> edge_materials;
   std::vector<Group> groups;
-  std::vector<Patch> patches;
-  std::vector<std::array<std::int32_t, 4>> patch_corners;
-  std::vector<std::int32_t> patch_nodes;
+  std::unique_ptr<VolumePatches> patches;
 
-  void add_patch(const std::vector<std::int32_t>& members);
   void add_groups();
 };
-
-namespace {
-
-int region_of(const TetMesh& mesh, std::size_t t) {
-  return mesh.regions.empty() ? 0 : mesh.regions[t];
-}
-
-/// Tets of each patch, in the order of the mesh.
-std::vector<std::vector<std::int32_t>> collect_patches(const TetMesh& mesh, std::span<const Material> materials,
-                                                       const CorotationalTetSettings& settings) {
-  std::vector<bool> wanted(mesh.tets.size());
-  for (std::size_t t = 0; t < wanted.size(); ++t) {
-    wanted[t] = materials[region_of(mesh, t)].poisson_ratio > settings.patch_above_poisson;
-  }
-  const std::vector<std::int32_t> patch = make_tet_patches(mesh, wanted, settings.patch_size);
-  std::vector<std::vector<std::int32_t>> tets(1 + *std::max_element(patch.begin(), patch.end()));
-  for (std::size_t t = 0; t < patch.size(); ++t) {
-    if (patch[t] >= 0) tets[patch[t]].push_back(static_cast<std::int32_t>(t));
-  }
-  return tets;
-}
-
-}  // namespace
-
-void CorotationalTets::Set::add_patch(const std::vector<std::int32_t>& members) {
-  Patch patch;
-  patch.tet_begin = static_cast<int>(patch_corners.size());
-  patch.node_begin = static_cast<int>(patch_nodes.size());
-  std::vector<int> nodes;
-  double volume = 0.0;
-  for (const std::int32_t t : members) {
-    nodes.insert(nodes.end(), rest[t].node.begin(), rest[t].node.end());
-    volume += rest[t].volume;
-  }
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  for (const std::int32_t t : members) {
-    turned[t] = static_cast<std::int32_t>(patch_corners.size());
-    std::array<std::int32_t, 4> corner;
-    for (int c = 0; c < 4; ++c) {
-      const auto place = std::lower_bound(nodes.begin(), nodes.end(), rest[t].node[c]);
-      corner[c] = static_cast<std::int32_t>(place - nodes.begin());
-    }
-    patch_corners.push_back(corner);
-  }
-  patch_nodes.insert(patch_nodes.end(), nodes.begin(), nodes.end());
-  patch.tet_end = static_cast<int>(patch_corners.size());
-  patch.node_end = static_cast<int>(patch_nodes.size());
-  const Material& material = *rest[members.front()].material;
-  patch.lambda_over_volume = material.lame_lambda() / volume;
-  patch.beta = material.stiffness_damping;
-  patches.push_back(patch);
-  model.groups.add(nodes);
-}
 
 void CorotationalTets::Set::add_groups() {
   // The lanes of a group come from four distant parts of the mesh: tets that share nodes would wait for each other's
@@ -89,10 +32,10 @@ void CorotationalTets::Set::add_groups() {
         for (int axis = 0; axis < 3; ++axis) group.gradient[a][axis][lane] = tet.gradient[a + 1][axis];
       }
       group.volume[lane] = used ? tet.volume : 0.0;
+      group.root_volume[lane] = std::sqrt(group.volume[lane]);
       group.mu[lane] = group.volume[lane] * tet.material->lame_mu();
-      group.lambda[lane] = turned[t] >= 0 ? 0.0 : group.volume[lane] * tet.material->lame_lambda();
-      group.beta[lane] = tet.material->stiffness_damping;
-      group.turned[lane] = used ? turned[t] : -1;
+      group.lambda[lane] = patches->place(t) >= 0 ? 0.0 : group.volume[lane] * tet.material->lame_lambda();
+      group.share[lane] = used ? patches->place(t) : -1;
       for (int a = 0; a < 4; ++a) group.node[a][lane] = tet.node[a];
     }
     groups.push_back(group);
@@ -102,57 +45,85 @@ void CorotationalTets::Set::add_groups() {
 CorotationalTets::Set CorotationalTets::make_set(const TetMesh& mesh, std::span<const Material> materials,
                                                  const CorotationalTetSettings& settings) {
   validate_tet_model(mesh, materials);
-  if (settings.patch_size < 2 || settings.patch_size > 20) {
-    fail_input("corotational_tets.patch_size is {}, must be 2 to 20", settings.patch_size);
-  }
   Set set;
   set.rest = make_rest_tets(mesh, materials);
-  set.turned.assign(set.rest.size(), -1);
-  for (const RestTet& tet : set.rest) set.model.groups.add(tet.node);
-  for (const auto& members : collect_patches(mesh, materials, settings)) set.add_patch(members);
+  const std::vector<RestTet>& rest = set.rest;
+  set.model = make_tet_model<Model>(mesh, materials, rest);
+  std::vector<double> lambda;
+  for (const RestTet& tet : rest) lambda.push_back(tet.material->lame_lambda());
+  set.patches = std::make_unique<VolumePatches>(
+      mesh, rest, lambda, VolumePatches::Settings{settings.patch_above_poisson, settings.patch_size});
+  set.patches->add_to(set.model.groups);
   set.add_groups();
-  Model& model = set.model;
-  fill_tet_model(mesh, set.rest, model.rest_positions, model.masses, model.damping_masses);
-  attach_to_nodes(extract_surface(mesh), model.surface, model.vertex_begin, model.vertex_node, model.vertex_weight);
-  model.uniform_damping = has_uniform_damping(materials);
-  model.stiffness_damping = materials.front().stiffness_damping;
+  for (const Material& m : materials) {
+    const double own = m.poisson_ratio > settings.patch_above_poisson ? 0.0 : m.lame_lambda();
+    set.edge_materials.push_back({own, m.lame_mu(), m.stiffness_damping});
+  }
   return set;
 }
 
 CorotationalTets::CorotationalTets(const TetMesh& mesh, std::span<const Material> materials,
                                    const CorotationalTetSettings& settings)
-    : CorotationalTets(make_set(mesh, materials, settings), settings) {}
+    : CorotationalTets(make_set(mesh, materials, settings), materials.data(), settings) {}
 
-CorotationalTets::CorotationalTets(Set&& set, const CorotationalTetSettings& settings)
+CorotationalTets::CorotationalTets(Set&& set, const Material* materials, const CorotationalTetSettings& settings)
     : FemBody(std::move(set.model), settings.fem),
       groups_(std::move(set.groups)),
-      patches_(std::move(set.patches)),
-      patch_corners_(std::move(set.patch_corners)),
-      patch_nodes_(std::move(set.patch_nodes)),
-      turned_(patch_corners_.size()) {
-  fill_slots();
+      edge_materials_(std::move(set.edge_materials)),
+      patches_(std::move(set.patches)) {
+  // Lane after lane as in Set::add_groups(), each with room for what its last vector spills.
+  turned_stride_ = 12 * groups_.size() + 4;
+  turned_.assign(kLanes * turned_stride_, 0.0);
+  make_edges(set.rest, materials);
+  padded_.assign(8 * positions().size(), 0.0);
+  patches_->find_slots(pattern());
 }
 
-void CorotationalTets::fill_slots() {
-  for (Group& group : groups_) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      int pair = 0;
-      for (int a = 0; a < 4; ++a) {
-        for (int b = a; b < 4; ++b) {
-          group.slot[pair++][lane] = pattern().find(group.node[b][lane], group.node[a][lane]);
-        }
+CorotationalTets::~CorotationalTets() = default;
+
+int CorotationalTets::patch_count() const noexcept {
+  return patches_->size();
+}
+
+void CorotationalTets::make_edges(std::span<const RestTet> rest, const Material* materials) {
+  struct Contribution {
+    std::int32_t slot, material;
+    std::size_t tet;
+    int i, j;  // its nodes, i the one of the larger number
+    auto operator<=>(const Contribution&) const = default;
+  };
+  std::vector<Contribution> contributions;
+  for (std::size_t t = 0; t < rest.size(); ++t) {
+    const auto material = static_cast<std::int32_t>(rest[t].material - materials);
+    for (int j = 0; j < 4; ++j) {
+      for (int i = j + 1; i < 4; ++i) {
+        contributions.push_back({pattern().find(rest[t].node[i], rest[t].node[j]), material, t, i, j});
       }
     }
   }
-  std::size_t most_nodes = 0;
-  for (Patch& patch : patches_) {
-    patch.slot_begin = static_cast<int>(patch_slots_.size());
-    most_nodes = std::max(most_nodes, static_cast<std::size_t>(patch.node_end - patch.node_begin));
-    for (int a = patch.node_begin; a < patch.node_end; ++a) {
-      for (int b = a; b < patch.node_end; ++b) patch_slots_.push_back(pattern().find(patch_nodes_[b], patch_nodes_[a]));
+  std::sort(contributions.begin(), contributions.end());
+  auto next = contributions.begin();
+  column_edges_.assign(1, 0);
+  for (int column = 0; column < pattern().blocks(); ++column) {
+    for (int slot = pattern().column_begin(column) + 1; slot < pattern().column_begin(column + 1); ++slot) {
+      const auto is_here = [&] { return next != contributions.end() && next->slot == slot; };
+      bool adds = false;
+      do {
+        Edge edge{0.0, slot, pattern().row(slot), 0, is_here() ? next->material : 0, adds};
+        for (; is_here() && next->material == edge.material; ++next) {
+          const RestTet& tet = rest[next->tet];
+          edge.shear += tet.volume * tet.material->lame_mu() * tet.gradient[next->i].dot(tet.gradient[next->j]);
+          const std::size_t group = next->tet % groups_.size(), lane = next->tet / groups_.size();
+          const auto place = static_cast<std::int32_t>(lane * turned_stride_ + 12 * group);
+          edge_ends_.push_back({place + 3 * next->i, place + 3 * next->j});
+        }
+        edge.end = static_cast<std::int32_t>(edge_ends_.size());
+        edges_.push_back(edge);
+        adds = true;
+      } while (is_here());
     }
+    column_edges_.push_back(static_cast<std::int32_t>(edges_.size()));
   }
-  patch_gradients_.resize(most_nodes);
 }
 
 }  // namespace palpate

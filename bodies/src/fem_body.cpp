@@ -5,6 +5,7 @@
 
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "stiffness_completion.h"
 
 namespace palpate {
 
@@ -46,8 +47,10 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
       stiffness_damping_(model.stiffness_damping),
       stiffness_(std::make_shared<BlockPattern>(static_cast<int>(rest_positions_.size()), model.groups)),
       system_(stiffness_.shared_pattern()),
+      system_masses_(masses_.size()),
       forces_(velocities_),
       stiffness_velocity_(velocities_),
+      completion_(std::make_unique<StiffnessCompletion>(velocities_.size())),
       prescribed_changes_(velocities_),
       triangles_(std::move(model.surface.triangles)),
       vertex_begin_(std::move(model.vertex_begin)),
@@ -58,6 +61,7 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   validate(settings);
   if (!uniform_damping_) {
     damping_ = std::make_unique<BlockMatrix>(stiffness_.shared_pattern());
+    damping_completion_ = std::make_unique<StiffnessCompletion>(velocities_.size());
     damping_velocity_ = velocities_;
   }
   CholeskySettings cholesky;
@@ -75,6 +79,8 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   }
   update_surface_positions();
 }
+
+FemBody::~FemBody() = default;
 
 void FemBody::save_state(std::span<double> out) const noexcept {
   const std::size_t half = 3 * positions_.size();
@@ -111,20 +117,30 @@ void FemBody::release(int block) noexcept {
   prescribed_[block] = 0;
 }
 
-void FemBody::assemble_forces() noexcept {
+void FemBody::set_blocks_zero(const Assembly& out) const noexcept {
+  std::fill_n(out.blocks, 9 * pattern().stored(), 0.0);
+  if (out.damping_blocks) std::fill_n(out.damping_blocks, 9 * pattern().stored(), 0.0);
+}
+
+/// Returns whether it has left A(h) in system_, for the h that system_masses_ are of.
+bool FemBody::assemble_forces(double h) noexcept {
   const auto zero = [](std::vector<Vec3>& v) { std::fill(v.begin(), v.end(), Vec3::Zero()); };
   zero(forces_);
-  zero(stiffness_velocity_);
-  zero(damping_velocity_);
-  stiffness_.set_zero();
-  if (damping_) damping_->set_zero();
-  assemble({scalars(forces_), scalars(stiffness_velocity_), stiffness_.block(0).data(),
-            damping_ ? scalars(damping_velocity_) : nullptr, damping_ ? damping_->block(0).data() : nullptr});
+  completion_->begin(velocities_);
+  if (damping_) damping_completion_->begin(velocities_);
+  const bool complete = assemble(
+      {scalars(forces_), stiffness_.block(0).data(), damping_ ? damping_->block(0).data() : nullptr, completion_.get(),
+       damping_completion_.get(), system_.block(0).data(), h + stiffness_damping_, system_masses_.data()});
+  if (!complete) completion_->complete(velocities_, stiffness_);
+  if (!complete && damping_) damping_completion_->complete(velocities_, *damping_);
+  completion_->copy_product(stiffness_velocity_);
+  if (damping_) damping_completion_->copy_product(damping_velocity_);
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     const Vec3 damping = uniform_damping_ ? Vec3(stiffness_damping_ * stiffness_velocity_[i]) : damping_velocity_[i];
     forces_[i] += masses_[i] * gravity_ + external_forces_[i] - damping_masses_[i] * velocities_[i] - damping;
     prescribed_changes_[i] = prescribed_[i] ? Vec3(prescribed_velocities_[i] - velocities_[i]) : Vec3::Zero();
   }
+  return complete && uniform_damping_;
 }
 
 void FemBody::assemble_system(double h) noexcept {
@@ -138,21 +154,27 @@ void FemBody::assemble_system(double h) noexcept {
   } else {
     for (int i = 0; i < count; ++i) A[i] = factor * K[i];
   }
-  for (int i = 0; i < node_count(); ++i) system_.diagonal(i).diagonal().array() += masses_[i] / h + damping_masses_[i];
+  for (int i = 0; i < node_count(); ++i) system_.diagonal(i).diagonal().array() += system_masses_[i];
 }
 
 bool FemBody::linearise(std::span<const double> time_steps) noexcept {
   if (time_steps.size() > factors_.size()) return false;
   time_steps_.assign(time_steps.begin(), time_steps.end());
   const std::int64_t start = monotonic_ns();
-  assemble_forces();
+  const auto set_masses = [&](double h) {
+    for (std::size_t i = 0; i < masses_.size(); ++i) system_masses_[i] = masses_[i] / h + damping_masses_[i];
+  };
+  const double first = time_steps.empty() ? 1.0 : time_steps.front();
+  set_masses(first);
+  const bool has_system = assemble_forces(first);
   times_ = {monotonic_ns() - start, 0};
   const bool moves = std::any_of(prescribed_changes_.begin(), prescribed_changes_.end(),
                                  [](const Vec3& dv) { return dv != Vec3::Zero(); });
   bool good = true;
   for (std::size_t which = 0; which < time_steps.size(); ++which) {
     const std::int64_t assembling = monotonic_ns();
-    assemble_system(time_steps[which]);
+    if (which > 0) set_masses(time_steps[which]);
+    if (which > 0 || !has_system) assemble_system(time_steps[which]);
     if (prescribed_count_ > 0) {
       std::fill(lifts_[which].begin(), lifts_[which].end(), Vec3::Zero());
       if (moves) system_.multiply(as_vector(prescribed_changes_), as_vector(lifts_[which]));

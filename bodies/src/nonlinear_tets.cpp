@@ -6,6 +6,7 @@
 
 #include "palpate/bodies/polar.h"
 #include "tet_model.h"
+#include "volume_patches.h"
 
 namespace palpate {
 
@@ -50,42 +51,78 @@ void make_positive(Mat3& symmetric) noexcept {
 
 constexpr double kNeoHookeanRest = 0.75;  ///< (a − 1) λ/μ, which makes the rest shape free of stress
 
+/// The part of the St. Venant–Kirchhoff energy that turns inverted elements back.
+constexpr double kCrushedBelow = 0.3;    ///< J
+constexpr double kCrushedModulus = 3.0;  ///< of μ
+
+/// λ and μ of a model's energy, with which small strain is Hooke's law.
+struct Moduli {
+  double lambda, mu;
+};
+Moduli moduli_of(const Material& material, HyperelasticModel model) {
+  const double lambda = material.lame_lambda(), mu = material.lame_mu();
+  if (model == HyperelasticModel::kStVenantKirchhoff) return {lambda, mu};
+  return {lambda + 5.0 / 6.0 * mu, 4.0 / 3.0 * mu};
+}
+
 }  // namespace
 
-NonlinearTets::Model NonlinearTets::make_model(const TetMesh& mesh, std::span<const Material> materials) {
-  validate_tet_model(mesh, materials);
+/// What is known before the base class exists.
+struct NonlinearTets::Set {
   Model model;
+  std::vector<Element> elements;
+  std::unique_ptr<VolumePatches> patches;
+};
+
+NonlinearTets::Set NonlinearTets::make_set(const TetMesh& mesh, std::span<const Material> materials,
+                                           const NonlinearTetSettings& settings) {
+  validate_tet_model(mesh, materials);
+  Set set;
   const std::vector<RestTet> rest = make_rest_tets(mesh, materials);
-  for (const RestTet& tet : rest) model.groups.add(tet.node);
-  fill_tet_model(mesh, rest, model.rest_positions, model.masses, model.damping_masses);
-  attach_to_nodes(extract_surface(mesh), model.surface, model.vertex_begin, model.vertex_node, model.vertex_weight);
-  model.uniform_damping = has_uniform_damping(materials);
-  model.stiffness_damping = materials.front().stiffness_damping;
-  return model;
+  set.model = make_tet_model<Model>(mesh, materials, rest);
+  std::vector<double> lambda;
+  for (const RestTet& tet : rest) lambda.push_back(moduli_of(*tet.material, settings.model).lambda);
+  set.patches = std::make_unique<VolumePatches>(
+      mesh, rest, lambda, VolumePatches::Settings{settings.patch_above_poisson, settings.patch_size});
+  set.patches->add_to(set.model.groups);
+  for (std::size_t t = 0; t < rest.size(); ++t) {
+    const RestTet& tet = rest[t];
+    Element& e = set.elements.emplace_back();
+    std::copy(tet.node.begin(), tet.node.end(), e.node.begin());
+    e.share = set.patches->place(t);
+    e.gradient = tet.gradient;
+    e.volume = tet.volume;
+    e.mu = moduli_of(*tet.material, settings.model).mu;
+    e.lambda = e.share >= 0 ? 0.0 : lambda[t];
+    e.beta = tet.material->stiffness_damping;
+    e.density = tet.material->density;
+  }
+  return set;
 }
 
 NonlinearTets::NonlinearTets(const TetMesh& mesh, std::span<const Material> materials,
                              const NonlinearTetSettings& settings)
-    : FemBody(make_model(mesh, materials), settings.fem), model_(settings.model), project_(settings.project) {
-  for (const RestTet& tet : make_rest_tets(mesh, materials)) {
-    Element e;
-    std::copy(tet.node.begin(), tet.node.end(), e.node.begin());
+    : NonlinearTets(make_set(mesh, materials, settings), settings) {}
+
+NonlinearTets::NonlinearTets(Set&& set, const NonlinearTetSettings& settings)
+    : FemBody(std::move(set.model), settings.fem),
+      elements_(std::move(set.elements)),
+      patches_(std::move(set.patches)),
+      model_(settings.model),
+      project_(settings.project) {
+  for (Element& e : elements_) {
     int pair = 0;
     for (int a = 0; a < 4; ++a) {
-      for (int b = a; b < 4; ++b) e.slot[pair++] = pattern().find(e.node[b], e.node[a]);
+      for (int b = a + 1; b < 4; ++b) e.slot[pair++] = pattern().find(e.node[b], e.node[a]);
     }
-    e.gradient = tet.gradient;
-    e.volume = tet.volume;
-    e.mu = tet.material->lame_mu();
-    e.lambda = tet.material->lame_lambda();
-    if (model_ == HyperelasticModel::kStableNeoHookean) {
-      e.lambda += 5.0 / 6.0 * e.mu;
-      e.mu *= 4.0 / 3.0;
-    }
-    e.beta = tet.material->stiffness_damping;
-    e.density = tet.material->density;
-    elements_.push_back(e);
   }
+  patches_->find_slots(pattern());
+}
+
+NonlinearTets::~NonlinearTets() = default;
+
+int NonlinearTets::patch_count() const noexcept {
+  return patches_->size();
 }
 
 Mat3 NonlinearTets::compute_gradient(const Element& e) const noexcept {
@@ -96,25 +133,66 @@ Mat3 NonlinearTets::compute_gradient(const Element& e) const noexcept {
   return F;
 }
 
+/// θ.
+double NonlinearTets::compute_dilatation(const Mat3& F) const noexcept {
+  return model_ == HyperelasticModel::kStVenantKirchhoff ? 0.5 * (F.squaredNorm() - 3.0) : F.determinant() - 1.0;
+}
+
+/// ∂θ/∂F.
+Mat3 NonlinearTets::compute_dilatation_gradient(const Mat3& F) const noexcept {
+  return model_ == HyperelasticModel::kStVenantKirchhoff ? F : cofactors(F);
+}
+
+/// λθ of the element, or of its patch.
+double NonlinearTets::compute_pressure(const Element& e, const Mat3& F) const noexcept {
+  return e.share >= 0 ? patches_->pressure(e.share) : e.lambda * compute_dilatation(F);
+}
+
+void NonlinearTets::gather_pressures() const noexcept {
+  if (patches_->size() == 0) return;
+  for (const Element& e : elements_) {
+    if (e.share >= 0) patches_->share(e.share).dilatation = e.volume * compute_dilatation(compute_gradient(e));
+  }
+  patches_->gather_pressures();
+}
+
+/// Pressures and gradients.
+void NonlinearTets::gather_patches() const noexcept {
+  if (patches_->size() == 0) return;
+  for (const Element& e : elements_) {
+    if (e.share < 0) continue;
+    const Mat3 F = compute_gradient(e), D = e.volume * compute_dilatation_gradient(F);
+    VolumePatches::Share& share = patches_->share(e.share);
+    share.dilatation = e.volume * compute_dilatation(F);
+    for (int a = 0; a < 3; ++a) Eigen::Map<Vec3>(share.gradient[a]) = D * e.gradient[a + 1];
+  }
+  patches_->gather_pressures();
+  patches_->gather_gradients();
+}
+
+/// Without what patches store.
 double NonlinearTets::compute_energy_density(const Element& e, const Mat3& F) const noexcept {
+  const double theta = compute_dilatation(F), volumetric = 0.5 * e.lambda * theta * theta;
   if (model_ == HyperelasticModel::kStVenantKirchhoff) {
     const Mat3 E = 0.5 * (F.transpose() * F - Mat3::Identity());
-    const double trace = E.trace();
-    return e.mu * E.squaredNorm() + 0.5 * e.lambda * trace * trace;
+    const double crushed = std::max(0.0, kCrushedBelow - F.determinant());
+    return e.mu * E.squaredNorm() + volumetric + 0.5 * kCrushedModulus * e.mu * crushed * crushed;
   }
   // J − a = (J − 1) − ¾ μ/λ, squared out so that rest costs exactly nothing and small strain does not cancel.
-  const double growth = F.squaredNorm() - 3.0, dilatation = F.determinant() - 1.0;
-  return 0.5 * e.mu * (growth - std::log1p(0.25 * growth)) + 0.5 * e.lambda * dilatation * dilatation -
-         kNeoHookeanRest * e.mu * dilatation;
+  const double growth = F.squaredNorm() - 3.0;
+  return 0.5 * e.mu * (growth - std::log1p(0.25 * growth)) + volumetric - kNeoHookeanRest * e.mu * theta;
 }
 
 Mat3 NonlinearTets::compute_stress(const Element& e, const Mat3& F) const noexcept {
+  const double pressure = compute_pressure(e, F);
   if (model_ == HyperelasticModel::kStVenantKirchhoff) {
-    const Mat3 E = 0.5 * (F.transpose() * F - Mat3::Identity());
-    return F * (2.0 * e.mu * E + e.lambda * E.trace() * Mat3::Identity());
+    const Mat3 twice_E = F.transpose() * F - Mat3::Identity();
+    Mat3 P = F * (e.mu * twice_E + pressure * Mat3::Identity());
+    const double crushed = kCrushedBelow - F.determinant();
+    if (crushed > 0.0) P -= kCrushedModulus * e.mu * crushed * cofactors(F);
+    return P;
   }
-  const double pressure = e.lambda * (F.determinant() - 1.0) - kNeoHookeanRest * e.mu;
-  return e.mu * (1.0 - 1.0 / (F.squaredNorm() + 1.0)) * F + pressure * cofactors(F);
+  return e.mu * (1.0 - 1.0 / (F.squaredNorm() + 1.0)) * F + (pressure - kNeoHookeanRest * e.mu) * cofactors(F);
 }
 
 NonlinearTets::Derivative NonlinearTets::compute_derivative(const Element& e, const Mat3& F,
@@ -123,26 +201,34 @@ NonlinearTets::Derivative NonlinearTets::compute_derivative(const Element& e, co
   const Vec3& s = svd.sigma;
   Derivative d{svd.U, svd.V, Mat3::Zero(), Mat3::Zero(), Mat3::Zero()};
   const bool green = model_ == HyperelasticModel::kStVenantKirchhoff;
-  const double trace = 0.5 * (s.squaredNorm() - 3.0), invariant = s.squaredNorm() + 1.0;
+  const double pressure = compute_pressure(e, F), J = s.prod();
+  // The part of Ψ that is a function of J alone: its first and second derivative.
+  const bool crushed = J < kCrushedBelow;
+  const double slope =
+      green ? (crushed ? kCrushedModulus * e.mu * (J - kCrushedBelow) : 0.0) : pressure - kNeoHookeanRest * e.mu;
+  const double curvature = green ? (crushed ? kCrushedModulus * e.mu : 0.0) : e.lambda;
+  const double invariant = s.squaredNorm() + 1.0;
   const double direct = e.mu * (1.0 - 1.0 / invariant), growth = 2.0 * e.mu / (invariant * invariant);
-  const double pressure = e.lambda * (s.prod() - 1.0) - kNeoHookeanRest * e.mu;
   for (int i = 0; i < 3; ++i) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
+    const double area_i = s[j] * s[k], area_j = s[i] * s[k];
     double shear, spin;  // eigenvalues for D_ij = D_ji and for D_ij = −D_ji
+    d.stretch(i, i) = curvature * area_i * area_i;
+    d.stretch(i, j) = curvature * area_i * area_j + slope * s[k];
     if (green) {
-      const double stress = e.mu * (s[i] * s[i] - 1.0) + e.lambda * trace;
-      d.stretch(i, i) = stress + s[i] * s[i] * (2.0 * e.mu + e.lambda);
-      d.stretch(i, j) = d.stretch(j, i) = e.lambda * s[i] * s[j];
-      const double squares = s[i] * s[i] + s[j] * s[j] - 1.0;
-      shear = e.lambda * trace + e.mu * (squares + s[i] * s[j]);
-      spin = e.lambda * trace + e.mu * (squares - s[i] * s[j]);
+      d.stretch(i, i) += e.mu * (3.0 * s[i] * s[i] - 1.0) + pressure + e.lambda * s[i] * s[i];
+      d.stretch(i, j) += e.lambda * s[i] * s[j];
+      const double common = pressure + e.mu * (s[i] * s[i] + s[j] * s[j] - 1.0);
+      shear = common + e.mu * s[i] * s[j];
+      spin = common - e.mu * s[i] * s[j];
     } else {
-      const double area = s[j] * s[k];
-      d.stretch(i, i) = direct + growth * s[i] * s[i] + e.lambda * area * area;
-      d.stretch(i, j) = d.stretch(j, i) = growth * s[i] * s[j] + e.lambda * area * s[i] * s[k] + pressure * s[k];
-      shear = direct - pressure * s[k];
-      spin = direct + pressure * s[k];
+      d.stretch(i, i) += direct + growth * s[i] * s[i];
+      d.stretch(i, j) += growth * s[i] * s[j];
+      shear = spin = direct;
     }
+    d.stretch(j, i) = d.stretch(i, j);
+    shear -= slope * s[k];
+    spin += slope * s[k];
     if (project) {
       shear = std::abs(shear);
       spin = std::abs(spin);
@@ -154,8 +240,10 @@ NonlinearTets::Derivative NonlinearTets::compute_derivative(const Element& e, co
   return d;
 }
 
-void NonlinearTets::assemble(const Assembly& out) noexcept {
+bool NonlinearTets::assemble(const Assembly& out) noexcept {
   const auto at = [](double* base, std::int32_t node) { return Eigen::Map<Vec3>(base + 3 * std::ptrdiff_t{node}); };
+  set_blocks_zero(out);
+  gather_patches();
   for (const Element& e : elements_) {
     const Mat3 F = compute_gradient(e);
     const Mat3 P = e.volume * compute_stress(e, F);
@@ -167,24 +255,21 @@ void NonlinearTets::assemble(const Assembly& out) noexcept {
     }
     int pair = 0;
     for (int a = 0; a < 4; ++a) {
-      for (int b = a; b < 4; ++b, ++pair) {
+      for (int b = a + 1; b < 4; ++b, ++pair) {
         const Mat3 K = e.volume * d.block(turned[b], turned[a]);
         Eigen::Map<Mat3>(out.blocks + 9 * std::ptrdiff_t{e.slot[pair]}) += K;
-        const Vec3 on_b = K * velocities()[e.node[a]];
-        const Vec3 on_a = K.transpose() * velocities()[e.node[b]];
-        at(out.stiffness_velocity, e.node[b]) += on_b;
-        if (a != b) at(out.stiffness_velocity, e.node[a]) += on_a;
         if (!out.damping_blocks) continue;
         Eigen::Map<Mat3>(out.damping_blocks + 9 * std::ptrdiff_t{e.slot[pair]}) += e.beta * K;
-        at(out.damping_velocity, e.node[b]) += e.beta * on_b;
-        if (a != b) at(out.damping_velocity, e.node[a]) += e.beta * on_a;
       }
     }
   }
+  patches_->add_stiffness(out.blocks, out.damping_blocks);
+  return false;
 }
 
 void NonlinearTets::compute_elastic_forces(std::span<Vec3> forces) const noexcept {
   std::fill(forces.begin(), forces.end(), Vec3::Zero());
+  gather_pressures();
   for (const Element& e : elements_) {
     const Mat3 P = e.volume * compute_stress(e, compute_gradient(e));
     Vec3 rest = Vec3::Zero();
@@ -198,12 +283,14 @@ void NonlinearTets::compute_elastic_forces(std::span<Vec3> forces) const noexcep
 }
 
 double NonlinearTets::compute_elastic_energy() const noexcept {
-  double energy = 0.0;
+  gather_pressures();
+  double energy = patches_->compute_energy();
   for (const Element& e : elements_) energy += e.volume * compute_energy_density(e, compute_gradient(e));
   return energy;
 }
 
 double NonlinearTets::compute_stable_step() const noexcept {
+  gather_patches();
   double largest = 0.0;
   for (const Element& e : elements_) {
     const Derivative d = compute_derivative(e, compute_gradient(e), false);
@@ -216,7 +303,9 @@ double NonlinearTets::compute_stable_step() const noexcept {
     }
     using Solver = Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 12, 12>>;
     const Solver solver(K, Eigen::EigenvaluesOnly);
-    largest = std::max(largest, solver.eigenvalues()[11] / (0.25 * e.density * e.volume));
+    double squared = solver.eigenvalues()[11] / (0.25 * e.density * e.volume);
+    if (e.share >= 0) squared += patches_->compute_squared_frequency(e.share, e.density);
+    largest = std::max(largest, squared);
   }
   return 2.0 / std::sqrt(largest);
 }

@@ -27,14 +27,14 @@ Mat3 compute_hard_rotation(const Mat3& F) noexcept {
 }  // namespace
 
 Mat3 compute_rotation(const Mat3& F) noexcept {
-  lanes::Matrix four;
+  lanes::Matrix four[1], rotations[1];
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) four.m[i][j] = lanes::fill(F(i, j));
+    for (int j = 0; j < 3; ++j) four[0].m[i][j] = lanes::fill(F(i, j));
   }
-  const lanes::Matrix rotations = lanes::compute_rotations(four);
+  lanes::compute_rotations(four, rotations);
   Mat3 R;
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) R(i, j) = rotations.m[i][j][0];
+    for (int j = 0; j < 3; ++j) R(i, j) = rotations[0].m[i][j][0];
   }
   return R;
 }
@@ -56,7 +56,7 @@ namespace lanes {
 namespace {
 
 /// cof A, whose rows are cross products of A's rows; A⁻ᵀ = cof A / det A.
-Matrix cofactors(const Matrix& A) noexcept {
+[[gnu::always_inline]] inline Matrix cofactors(const Matrix& A) noexcept {
   Matrix C;
   for (int i = 0; i < 3; ++i) {
     const auto& p = A.m[(i + 1) % 3];
@@ -66,11 +66,11 @@ Matrix cofactors(const Matrix& A) noexcept {
   return C;
 }
 
-Double4 determinant(const Matrix& A, const Matrix& cofactor) noexcept {
+[[gnu::always_inline]] inline Double4 determinant(const Matrix& A, const Matrix& cofactor) noexcept {
   return madd(A.m[0][2], cofactor.m[0][2], madd(A.m[0][1], cofactor.m[0][1], A.m[0][0] * cofactor.m[0][0]));
 }
 
-Double4 squared_norm(const Matrix& A) noexcept {
+[[gnu::always_inline]] inline Double4 squared_norm(const Matrix& A) noexcept {
   Double4 s[3];
   for (int i = 0; i < 3; ++i) {
     s[i] = madd(A.m[i][2], A.m[i][2], madd(A.m[i][1], A.m[i][1], A.m[i][0] * A.m[i][0]));
@@ -95,50 +95,69 @@ void rotate_hard_lanes(const Matrix& F, Mask4 hard, Matrix& R) noexcept {
 
 }  // namespace
 
-Matrix compute_rotations(const Matrix& F) noexcept {
-  constexpr int kMostIterations = 12;
-  constexpr double kEasyVolume = 1e-4;
-  // The error after an iteration is half the square of the one before it: a change of 1e-8 leaves none.
-  constexpr double kConverged = 1e-16;
-  // Scaling pays only where a singular value is far from 1; it costs as much as an iteration.
-  constexpr double kScaleAbove = 0.5;
+namespace {
 
-  const Double4 size = squared_norm(F);
-  Matrix cofactor = cofactors(F);
-  // Negated, so that what is not a number is hard too.
-  const Mask4 hard = ~(determinant(F, cofactor) > kEasyVolume * (size * sqrt4(size)));
-  Matrix R = F;
-  if (any(hard)) {
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) R.m[i][j] = hard ? fill(i == j ? 1.0 : 0.0) : F.m[i][j];
-    }
-    cofactor = cofactors(R);
+/// R ← ½ (γR + R⁻ᵀ/γ); γ = 1 unless `scaling`.
+[[gnu::always_inline]] inline void iterate(const Matrix& cofactor, Double4 size, bool scaling, Matrix& R) noexcept {
+  const Double4 det = determinant(R, cofactor);
+  Double4 own = fill(0.5), inverse = 0.5 / det;
+  if (scaling) {
+    const Double4 gamma = sqrt4(sqrt4(squared_norm(cofactor) / (det * det * size)));
+    own = own * gamma;
+    inverse = inverse / gamma;
   }
-  bool scaling = any(size > 12.0) || any(size < 0.75);
-  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    const Double4 det = determinant(R, cofactor);
-    Double4 own = fill(0.5), inverse = 0.5 / det;
-    if (scaling) {
-      const Double4 gamma = sqrt4(sqrt4(squared_norm(cofactor) / (det * det * squared_norm(R))));
-      own = own * gamma;
-      inverse = inverse / gamma;
-    }
-    Matrix change;
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        const Double4 next = madd(inverse, cofactor.m[i][j], own * R.m[i][j]);
-        change.m[i][j] = next - R.m[i][j];
-        R.m[i][j] = next;
-      }
-    }
-    const Double4 moved = squared_norm(change);
-    if (!any(moved > kConverged)) break;
-    scaling = any(moved > kScaleAbove);
-    cofactor = cofactors(R);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) R.m[i][j] = madd(inverse, cofactor.m[i][j], own * R.m[i][j]);
   }
-  if (any(hard)) rotate_hard_lanes(F, hard, R);
-  return R;
 }
+
+/// R = F but for lanes that are not for the iteration: the identity in those. Returns which.
+[[gnu::always_inline]] inline Mask4 set_apart_hard_lanes(const Matrix& F, Matrix& R) noexcept {
+  constexpr double kEasyVolume = 1e-4;
+  const Double4 size = squared_norm(F);
+  // Negated, so that what is not a number is hard too.
+  const Mask4 hard = ~(determinant(F, cofactors(F)) > kEasyVolume * (size * sqrt4(size)));
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) R.m[i][j] = hard ? fill(i == j ? 1.0 : 0.0) : F.m[i][j];
+  }
+  return hard;
+}
+
+}  // namespace
+
+template <int kCount>
+void compute_rotations(const Matrix (&F)[kCount], Matrix (&R)[kCount]) noexcept {
+  constexpr int kMostIterations = 12;
+  // From the first iteration on singular values are 1 + e, e ≥ 0, and ‖R‖² = 3 + Σ (2e + e²). The next one leaves e²/2:
+  // nothing, if e < 10⁻⁸.
+  constexpr double kAlmostThere = 3.0 + 2e-8;
+  // Scaling pays only where a singular value is far from 1; it costs as much as an iteration.
+  constexpr double kLarge = 4.0, kLargeAtFirst = 12.0, kSmallAtFirst = 0.75;
+
+  Mask4 hard[kCount];
+  for (int k = 0; k < kCount; ++k) {
+    hard[k] = set_apart_hard_lanes(F[k], R[k]);
+  }
+  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    Double4 size[kCount];
+    Double4 largest = size[0] = squared_norm(R[0]), smallest = size[0];
+    for (int k = 1; k < kCount; ++k) {
+      size[k] = squared_norm(R[k]);
+      largest = size[k] > largest ? size[k] : largest;
+      smallest = size[k] < smallest ? size[k] : smallest;
+    }
+    const bool first = iteration == 0, last = !first && !any(largest > kAlmostThere);
+    const bool scaling = first ? any(largest > kLargeAtFirst) || any(smallest < kSmallAtFirst) : any(largest > kLarge);
+    for (int k = 0; k < kCount; ++k) iterate(cofactors(R[k]), size[k], scaling, R[k]);
+    if (last) break;
+  }
+  for (int k = 0; k < kCount; ++k) {
+    if (any(hard[k])) rotate_hard_lanes(F[k], hard[k], R[k]);
+  }
+}
+
+template void compute_rotations<1>(const Matrix (&F)[1], Matrix (&R)[1]) noexcept;
+template void compute_rotations<2>(const Matrix (&F)[2], Matrix (&R)[2]) noexcept;
 
 }  // namespace lanes
 }  // namespace palpate

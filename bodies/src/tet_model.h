@@ -34,4 +34,16 @@ void attach_to_nodes(SolidSurface boundary, TriangleMesh& surface, std::vector<i
 
 bool has_uniform_damping(std::span<const Material> materials) noexcept;
 
+/// All of a FemBody::Model of tets; a template because that type is the bodies' own.
+template <typename Model>
+Model make_tet_model(const TetMesh& mesh, std::span<const Material> materials, std::span<const RestTet> tets) {
+  Model model;
+  for (const RestTet& tet : tets) model.groups.add(tet.node);
+  fill_tet_model(mesh, tets, model.rest_positions, model.masses, model.damping_masses);
+  attach_to_nodes(extract_surface(mesh), model.surface, model.vertex_begin, model.vertex_node, model.vertex_weight);
+  model.uniform_damping = has_uniform_damping(materials);
+  model.stiffness_damping = materials.front().stiffness_damping;
+  return model;
+}
+
 }  // namespace palpate

@@ -91,23 +91,35 @@ TEST(CorotationalHexes, EnhancementCuresBending) {
   EXPECT_LT(std::abs(enhanced - limit), std::abs(w4 - limit));
 }
 
+struct Cure {
+  Model plain, patched;
+};
+class Locking : public ::testing::TestWithParam<Cure> {};
+INSTANTIATE_TEST_SUITE_P(All, Locking,
+                         ::testing::Values(Cure{Model::kTets, Model::kPatchedTets},
+                                           Cure{Model::kGreenTets, Model::kPatchedGreenTets},
+                                           Cure{Model::kNeoHookeanTets, Model::kPatchedNeoHookeanTets}),
+                         [](const auto& cure) {
+                           return name_of(::testing::TestParamInfo<Model>(cure.param.plain, cure.index));
+                         });
+
 // Near incompressibility. What a clamped section costs depends on ν, so deflections are taken relative to those of fine
 // hexes. The patched tets at ν = 0.49 are at least as good as plain ones at 0.3; the plain ones' error grows by a
 // quarter and more.
-TEST(Locking, PatchesKeepTheCantileverSoft_AndPlainTetsLock) {
+TEST_P(Locking, PatchesKeepTheCantileverSoft_AndPlainTetsLock) {
   const double truth_3 = relative_deflection(Model::kHexes, beam_options(0.1, 4, 0.3));
   const double truth_49 = relative_deflection(Model::kHexes, beam_options(0.1, 4, 0.49));
   EXPECT_NEAR(truth_49, 1.0, 0.07);
   for (const int across : {2, 4}) {
-    const double reference = relative_deflection(Model::kTets, beam_options(0.1, across, 0.3)) / truth_3;
-    const double patched = relative_deflection(Model::kPatchedTets, beam_options(0.1, across, 0.49)) / truth_49;
-    const double plain = relative_deflection(Model::kTets, beam_options(0.1, across, 0.49)) / truth_49;
+    const double reference = relative_deflection(GetParam().plain, beam_options(0.1, across, 0.3)) / truth_3;
+    const double patched = relative_deflection(GetParam().patched, beam_options(0.1, across, 0.49)) / truth_49;
+    const double plain = relative_deflection(GetParam().plain, beam_options(0.1, across, 0.49)) / truth_49;
     EXPECT_GT(patched, reference);
     EXPECT_GT(1.0 - plain, 1.25 * (1.0 - reference));
   }
 }
 
-TEST(Locking, EnhancedHexesBendAtAnyPoissonRatio) {
+TEST(CorotationalHexes, EnhancementBendsAtAnyPoissonRatio) {
   for (const double poisson : {0.0, 0.3, 0.45, 0.49, 0.495}) {
     for (const int across : {1, 2, 4}) {
       // The clamping costs up to 4 % here.
@@ -136,12 +148,13 @@ double press_bonded_block(Model model, int cells, double poisson) {
 
 // Two layers of cells. At ν = 0.3 all three elements agree; at 0.495 patches and hexes still do, and plain tets give
 // less than three quarters.
-TEST(Locking, BondedBlock_PatchesAgreeWithHexes_PlainTetsLock) {
+TEST_P(Locking, BondedBlock_PatchesAgreeWithHexes_PlainTetsLock) {
+  const auto [plain, patched] = GetParam();
   const double hexes_3 = press_bonded_block(Model::kHexes, 2, 0.3), hexes = press_bonded_block(Model::kHexes, 2, 0.495);
-  EXPECT_NEAR(press_bonded_block(Model::kTets, 2, 0.3) / hexes_3, 1.0, 0.04);
-  EXPECT_NEAR(press_bonded_block(Model::kPatchedTets, 2, 0.3) / hexes_3, 1.0, 0.04);
-  EXPECT_NEAR(press_bonded_block(Model::kPatchedTets, 2, 0.495) / hexes, 1.0, 0.04);
-  EXPECT_LT(press_bonded_block(Model::kTets, 2, 0.495) / hexes, 0.75);
+  EXPECT_NEAR(press_bonded_block(plain, 2, 0.3) / hexes_3, 1.0, 0.04);
+  EXPECT_NEAR(press_bonded_block(patched, 2, 0.3) / hexes_3, 1.0, 0.04);
+  EXPECT_NEAR(press_bonded_block(patched, 2, 0.495) / hexes, 1.0, 0.04);
+  EXPECT_LT(press_bonded_block(plain, 2, 0.495) / hexes, 0.75);
 }
 
 /// Squares of the angular frequencies, ascending, of a body's free nodes.

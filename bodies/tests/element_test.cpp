@@ -21,11 +21,11 @@ double volume_of(const BlockOptions& o) {
 double density(Model model, const Material& m, const Mat3& F) {
   const double lambda = m.lame_lambda(), mu = m.lame_mu();
   const Mat3 C = F.transpose() * F;
-  if (model == Model::kGreenTets) {
+  if (is_green(model)) {
     const Mat3 E = 0.5 * (C - Mat3::Identity());
     return mu * E.squaredNorm() + 0.5 * lambda * E.trace() * E.trace();
   }
-  if (model == Model::kNeoHookeanTets) {
+  if (is_neo_hookean(model)) {
     const double mu_s = 4.0 / 3.0 * mu, lambda_s = lambda + 5.0 / 6.0 * mu, a = 1.0 + 0.75 * mu_s / lambda_s;
     const auto psi = [&](double trace, double J) {
       return 0.5 * mu_s * (trace - 3.0) + 0.5 * lambda_s * (J - a) * (J - a) - 0.5 * mu_s * std::log(trace + 1.0);
@@ -84,7 +84,7 @@ TEST_P(Element, RigidMotionOfAnySizeIsFree) {
   const double strain = 2000.0 * kEps;
   for (const Vec3& f : elastic_forces(*body)) EXPECT_LT(f.norm(), strain * o.material.young_modulus * 0.1 * 0.1);
   // Quadratic in the strain; the neo-Hookean energy is a difference of terms of the size of E V, each rounded.
-  const double rounding = GetParam() == Model::kNeoHookeanTets ? 10.0 * kEps : strain * strain;
+  const double rounding = is_neo_hookean(GetParam()) ? 10.0 * kEps : strain * strain;
   EXPECT_LT(std::abs(body->compute_elastic_energy()), rounding * o.material.young_modulus * volume_of(o));
 
   // Nor does stiffness damping brake the turning body: K₊ v vanishes for v = ω × x.
@@ -159,7 +159,7 @@ TEST_P(Element, StiffnessIsMinusTheGradientOfTheForce) {
   o.project = false;
   o.material.density = 1e5;  // heavy, so that A(h) is definite even where K is not
   auto body = make_block(GetParam(), o);
-  const bool nonlinear = GetParam() == Model::kGreenTets || GetParam() == Model::kNeoHookeanTets;
+  const bool nonlinear = is_nonlinear(GetParam());
   map_affinely(*body, nonlinear ? Mat3(kTurn * kStretch) : kTurn);
   if (nonlinear) displace(*body, random_vectors(body->node_count(), 0.008, 5));
   const double h = 1e-5;
@@ -194,7 +194,8 @@ TEST_P(Element, StiffnessIsPositiveSemidefinite_HoweverCrushed) {
 
 // Without the projection a crushed block has directions of negative stiffness: the control of the test above.
 TEST(NonlinearTets, WithoutProjectionCrushedStiffnessIsIndefinite) {
-  for (const Model model : {Model::kGreenTets, Model::kNeoHookeanTets}) {
+  for (const Model model :
+       {Model::kGreenTets, Model::kNeoHookeanTets, Model::kPatchedGreenTets, Model::kPatchedNeoHookeanTets}) {
     auto body = make_block(model, {.project = false});
     map_affinely(*body, Vec3(0.4, 1.0, 1.0).asDiagonal());
     const double h = 0.01;
@@ -202,6 +203,53 @@ TEST(NonlinearTets, WithoutProjectionCrushedStiffnessIsIndefinite) {
     const Eigen::MatrixXd K = body->stiffness().make_dense();
     EXPECT_LT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(K).eigenvalues()[0], -1.0);
   }
+}
+
+// St. Venant–Kirchhoff has another term below J = 0.3: energy, forces and stiffness must agree there too, inside out
+// included, and the first two must not jump at the threshold.
+TEST(NonlinearTets, CrushedStVenantKirchhoff_ForcesAndStiffnessAreDerivatives) {
+  for (const Model model : {Model::kGreenTets, Model::kPatchedGreenTets}) {
+    for (const double squeeze : {0.2, -0.1, -1.0}) {
+      BlockOptions o;
+      o.project = false;
+      o.material.density = 1e5;
+      auto body = make_block(model, o);
+      map_affinely(*body, kTurn * Vec3(squeeze, 1.05, 0.97).asDiagonal());
+      displace(*body, random_vectors(body->node_count(), 0.001, 5));
+      const double h = 1e-5;
+      ASSERT_TRUE(body->linearise(std::span(&h, 1)));
+      const Eigen::MatrixXd K = body->stiffness().make_dense();
+      const std::vector<Vec3> f = elastic_forces(*body), d = random_vectors(body->node_count(), 1.0, 77);
+      const double eps = 1e-7;
+      displace(*body, d, eps);
+      const double plus = body->compute_elastic_energy();
+      const std::vector<Vec3> f_plus = elastic_forces(*body);
+      displace(*body, d, -2.0 * eps);
+      const double minus = body->compute_elastic_energy();
+      const std::vector<Vec3> f_minus = elastic_forces(*body);
+      EXPECT_NEAR(flat(f).dot(flat(d)), -(plus - minus) / (2.0 * eps), 1e-6 * flat(f).norm());
+      const Eigen::VectorXd expected = -(flat(f_plus) - flat(f_minus)) / (2.0 * eps), Kd = K * flat(d);
+      EXPECT_LT((Kd - expected).norm(), 5e-6 * Kd.norm());
+    }
+  }
+}
+
+TEST(NonlinearTets, CrushedStVenantKirchhoff_IsUnchangedAboveItsThreshold_AndContinuousThere) {
+  const BlockOptions o;
+  auto body = make_block(Model::kGreenTets, o);
+  const auto at = [&](double squeeze) {
+    map_affinely(*body, Vec3(squeeze, 1.0, 1.0).asDiagonal());
+    return std::pair(body->compute_elastic_energy(), elastic_forces(*body));
+  };
+  const Mat3 above = Vec3(0.31, 1.0, 1.0).asDiagonal();
+  const double expected = volume_of(o) * density(Model::kGreenTets, o.material, above);
+  EXPECT_NEAR(at(0.31).first, expected, 1e-12 * expected);
+  const auto [energy_0, force_0] = at(0.3 - 1e-9);
+  const auto [energy_1, force_1] = at(0.3 + 1e-9);
+  EXPECT_NEAR(energy_0, energy_1, 1e-8 * energy_1);
+  EXPECT_LT((flat(force_0) - flat(force_1)).norm(), 1e-7 * flat(force_1).norm());
+  const Mat3 inverted = Vec3(-1.0, 1.0, 1.0).asDiagonal();
+  EXPECT_GT(at(-1.0).first, volume_of(o) * density(Model::kGreenTets, o.material, inverted) + 0.1 * expected);
 }
 
 // No resultant for any deformation; no moment either, but for hexes, whose header says so.

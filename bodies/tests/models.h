@@ -16,16 +16,38 @@ namespace palpate::testing {
 
 inline constexpr double kEps = 2.2e-16;
 
-enum class Model { kTets, kPatchedTets, kHexes, kGreenTets, kNeoHookeanTets, kPlainHexes };
+enum class Model {
+  kTets,
+  kPatchedTets,
+  kHexes,
+  kGreenTets,
+  kNeoHookeanTets,
+  kPatchedGreenTets,
+  kPatchedNeoHookeanTets,
+  kPlainHexes
+};
+
+inline bool is_green(Model model) {
+  return model == Model::kGreenTets || model == Model::kPatchedGreenTets;
+}
+inline bool is_neo_hookean(Model model) {
+  return model == Model::kNeoHookeanTets || model == Model::kPatchedNeoHookeanTets;
+}
+inline bool is_nonlinear(Model model) {
+  return is_green(model) || is_neo_hookean(model);
+}
 
 inline std::string name_of(const ::testing::TestParamInfo<Model>& info) {
-  constexpr const char* kNames[] = {"Tets", "PatchedTets", "Hexes", "GreenTets", "NeoHookeanTets"};
+  constexpr const char* kNames[] = {
+      "Tets",      "PatchedTets", "Hexes", "GreenTets", "NeoHookeanTets", "PatchedGreenTets", "PatchedNeoHookeanTets",
+      "PlainHexes"};
   return kNames[static_cast<int>(info.param)];
 }
 
 /// All but the plain hexes, which are there to be outdone.
 inline const auto kAllModels =
-    ::testing::Values(Model::kTets, Model::kPatchedTets, Model::kHexes, Model::kGreenTets, Model::kNeoHookeanTets);
+    ::testing::Values(Model::kTets, Model::kPatchedTets, Model::kHexes, Model::kGreenTets, Model::kNeoHookeanTets,
+                      Model::kPatchedGreenTets, Model::kPatchedNeoHookeanTets);
 
 struct BlockOptions {
   Vec3 size = Vec3(0.12, 0.1, 0.08);
@@ -63,10 +85,13 @@ inline std::unique_ptr<FemBody> make_block(Model model, const BlockOptions& o = 
           make_hex_grid(o.size, o.cells), materials, TriangleMesh{},
           CorotationalHexSettings{.fem = o.fem, .enhanced = model == Model::kHexes});
     case Model::kGreenTets:
-    case Model::kNeoHookeanTets: {
+    case Model::kNeoHookeanTets:
+    case Model::kPatchedGreenTets:
+    case Model::kPatchedNeoHookeanTets: {
       NonlinearTetSettings settings{.fem = o.fem, .project = o.project};
-      settings.model =
-          model == Model::kGreenTets ? HyperelasticModel::kStVenantKirchhoff : HyperelasticModel::kStableNeoHookean;
+      settings.model = is_green(model) ? HyperelasticModel::kStVenantKirchhoff : HyperelasticModel::kStableNeoHookean;
+      const bool patched = model == Model::kPatchedGreenTets || model == Model::kPatchedNeoHookeanTets;
+      settings.patch_above_poisson = patched ? -1.0 : 1.0;
       return std::make_unique<NonlinearTets>(make_jittered_block(o), materials, settings);
     }
   }

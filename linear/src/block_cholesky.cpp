@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "front_clusters.h"
 #include "front_kernels.h"
 #include "front_tree.h"
 #include "palpate/core/error.h"
@@ -30,11 +31,38 @@ void check(const CholeskySettings& settings) {
   }
 }
 
-FrontTree make_cheapest_tree(const BlockPattern& pattern, int trials) {
+/// Time of a factorisation and of a compliance of `rows` rows from anywhere in the body: a strip that starts at some
+/// block visits the fronts from there to the root.
+double predict_step_cycles(const FrontTree& tree, int rows) {
+  const double strips = static_cast<double>(rows) / kRows;
+  std::vector<int> below(tree.fronts.size(), 0);  // blocks whose way leads through each front
+  double compliance = 0.0;
+  for (std::size_t f = 0; f < below.size(); ++f) {
+    const Front& front = tree.fronts[f];
+    compliance += front.shape.pivots * predict_strip_cycles(front.shape, front.shape.columns() / 2, strips);
+    for (int c = front.children_begin; c < front.children_end; ++c) {
+      const int child = tree.children[c], first = 3 * tree.row_places[tree.fronts[child].places_begin];
+      compliance += below[child] * predict_strip_cycles(front.shape, first, strips);
+      below[f] += below[child];
+    }
+    below[f] += front.shape.pivots;
+  }
+  compliance *= strips / static_cast<double>(tree.order.size());
+  return tree.predicted_cycles + compliance;
+}
+
+FrontTree make_cheapest_tree(const BlockPattern& pattern, const CholeskySettings& settings) {
+  // Half the rows there is room for stand for those of a common step.
+  const auto predict = [&](const FrontTree& tree) { return predict_step_cycles(tree, settings.max_rows / 2); };
   FrontTree best = make_front_tree(pattern, make_minimum_degree(pattern));
-  for (int seed = 0; seed < trials; ++seed) {
+  double cycles = predict(best);
+  const int affordable = std::max(8, 16000 / std::max(1, pattern.blocks()));
+  for (int seed = 0; seed < std::min(settings.order_trials, affordable); ++seed) {
     FrontTree tree = make_front_tree(pattern, make_nested_dissection(pattern, seed));
-    if (tree.predicted_cycles < best.predicted_cycles) best = std::move(tree);
+    const double next = predict(tree);
+    if (next >= cycles) continue;
+    best = std::move(tree);
+    cycles = next;
   }
   return best;
 }
@@ -44,7 +72,7 @@ FrontTree make_cheapest_tree(const BlockPattern& pattern, int trials) {
 BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings)
     : pattern_(std::move(pattern)), settings_(settings) {
   check(settings);
-  tree_ = std::make_shared<const FrontTree>(make_cheapest_tree(*pattern_, settings.order_trials));
+  tree_ = std::make_shared<const FrontTree>(make_cheapest_tree(*pattern_, settings));
   const auto slab = kRows * (static_cast<std::size_t>(tree_->slab_size) + 1);
   const auto strips = static_cast<std::size_t>(settings.max_rows + kRows - 1) / kRows;
   panels_.assign(tree_->panels_size, 0.0);

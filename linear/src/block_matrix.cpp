@@ -88,11 +88,11 @@ void BlockMatrix::scale(double factor) noexcept {
 
 void BlockMatrix::fix(std::span<const std::uint8_t> fixed, double scale) noexcept {
   for (int j = 0; j < pattern_->blocks(); ++j) {
-    for (int at = pattern_->column_begin(j); at < pattern_->column_begin(j + 1); ++at) {
-      const int i = pattern_->row(at);
-      if (fixed[i] == 0 && fixed[j] == 0) continue;
-      values_[at] = i == j ? Mat3(scale * Mat3::Identity()) : Mat3(Mat3::Zero());
+    const bool whole = fixed[j] != 0;
+    for (int at = pattern_->column_begin(j) + 1; at < pattern_->column_begin(j + 1); ++at) {
+      if (whole || fixed[pattern_->row(at)] != 0) values_[at].setZero();
     }
+    if (whole) diagonal(j) = scale * Mat3::Identity();
   }
 }
 

@@ -100,36 +100,44 @@ std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int row
 /// W += h ZᵀZ, rows back in the order of J.
 void BlockCholesky::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept {
   for (int i = 0; i < rows; ++i) {
-    const int p = row_places_[i].row;
+    const int p = row_places_[i].row, lane = i % kRows;
+    double* column = W.col(p).data();
     for (int first = 0; first <= i; first += kRows) {
-      const double* product = products_.data() + product_offset(i / kRows, first / kRows) + i % kRows;
-      for (int j = first; j < std::min(first + kRows, i + 1); ++j, product += kRows) {
+      const bool diagonal = first == i - lane;
+      const double* product = products_.data() + product_offset(i / kRows, first / kRows);
+      product += diagonal ? lane : kRows * lane;
+      const int step = diagonal ? kRows : 1;
+      for (int j = first; j < std::min(first + kRows, i + 1); ++j, product += step) {
         const int q = row_places_[j].row;
-        W(p, q) -= h * *product;
-        if (p != q) W(q, p) -= h * *product;
+        const double w = h * *product;
+        column[q] -= w;
+        if (p != q) W(p, q) -= w;
       }
     }
   }
 }
 
-/// Adds −ZᵀZ over the columns of front f, tile by tile. The last strip, which may be short, is always on the left or
-/// on the diagonal, where its empty rows cost nothing but time.
+/// Adds −ZᵀZ over the columns of front f, tile by tile: strip j times (strip i)ᵀ for j < i, so that the last strip,
+/// which may be short, is on the right and costs only the tiles it has.
 void BlockCholesky::add_products(int f, std::span<const front::RightHandStrip> active) noexcept {
   const Front& front = tree_->fronts[f];
   const std::size_t slab = kRows * static_cast<std::size_t>(front.slab);
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    const double* left = active[i].begin + slab;
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* right = active[j].begin + slab;
-      double* product = products_.data() + product_offset(active[i].index, active[j].index);
-      for (int from = std::max(active[i].first, active[j].first); from < front.shape.columns(); from += tile::kDepth) {
-        const int depth = std::min(tile::kDepth, front.shape.columns() - from);
+  for (int begin = 0; begin < front.shape.columns(); begin += tile::kDepth) {
+    const int end = std::min(begin + tile::kDepth, front.shape.columns());
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      const double* right = active[i].begin + slab;
+      const int columns = 4 * active[i].vectors;
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double* left = active[j].begin + slab;
+        const int from = std::max({begin, active[i].first, active[j].first});
+        if (from >= end) continue;
+        double* product = products_.data() + product_offset(active[i].index, active[j].index);
         if (i == j) {
-          tile::subtract_symmetric_product(left + kRows * from, depth, 4 * active[i].vectors, product);
+          tile::subtract_symmetric_product(left + kRows * from, end - from, columns, product);
           continue;
         }
-        for (int c = 0; c < kRows; c += kColumns) {
-          tile::subtract_product(left + kRows * from, right + kRows * from + c, depth, product + kRows * c);
+        for (int c = 0; c < columns; c += kColumns) {
+          tile::subtract_product(left + kRows * from, right + kRows * from + c, end - from, product + kRows * c);
         }
       }
     }

@@ -20,12 +20,17 @@ struct Clusters {
 };
 
 /// The elimination tree (Liu 1990, "The role of elimination trees in sparse factorization"), its columns merged with
-/// their parents first where that adds no fill, then wherever predict_cycles() falls.
+/// their parents first where that adds no fill, then wherever predict_cycles() falls. Columns of a cluster may be
+/// eliminated in any order: those that a large child does not couple to come first.
 Clusters make_clusters(const BlockPattern& pattern, std::span<const int> order);
 
 /// Time that a front takes in factor() on a machine with two 4-wide multiply-adds a cycle [cycles]; a model good
 /// enough to compare tree shapes with.
 double predict_cycles(const FrontShape& shape) noexcept;
+
+/// Time that a front takes in add_compliance() for a strip of right-hand sides that enters at column `first` together
+/// with `strips` others [cycles].
+double predict_strip_cycles(const FrontShape& shape, int first, double strips) noexcept;
 
 /// Multiplications and additions of a front, padding not counted.
 double compute_operations(const FrontShape& shape) noexcept;

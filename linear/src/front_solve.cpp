@@ -59,18 +59,33 @@ inline void with_vectors(int vectors, Function&& f) noexcept {
   }
 }
 
-/// The columns of pivot strip t, the front's earlier ones known. `own` points to the front's first column.
-template <typename Range>
-inline void finish_forward(const FrontShape& shape, const double* pivot_strip, const double* inverse, int t, int first,
-                           double* own) noexcept {
-  const int begin = std::max(first, kRows * t), end = std::min(kRows * (t + 1), shape.padded_columns());
-  for (int from = first; from < kRows * t; from += tile::kDepth) {
-    const int depth = std::min(tile::kDepth, kRows * t - from);
-    for (int c = begin; c < end; c += kColumns) {
-      tile::subtract_product<Range>(own + kRows * from, pivot_strip + kRows * from + c % kRows, depth, own + kRows * c);
+/// The columns of pivot strip t in all strips, the front's earlier ones known. Strips are the inner loops: a piece of L
+/// stays in the L1 cache for all of them, and while one waits for its tile to be solved another has work.
+void finish_forward(const FrontShape& shape, const double* panel, const double* inverse, int t, std::size_t own,
+                    std::span<const RightHandStrip> strips) noexcept {
+  const double* pivot_strip = panel + shape.panel_offset(t);
+  const int begin = kRows * t, end = std::min(kRows * (t + 1), shape.padded_columns());
+  for (int to = begin % tile::kDepth; to <= begin; to += tile::kDepth) {
+    for (const RightHandStrip& strip : strips) {
+      const int from = std::max(strip.first, to - tile::kDepth);
+      if (from >= to) continue;
+      double* x = strip.begin + own;
+      with_vectors(strip.vectors, [&](auto range) {
+        for (int c = begin; c < end; c += kColumns) {
+          tile::subtract_product<decltype(range)>(x + kRows * from, pivot_strip + kRows * from + (c - begin), to - from,
+                                                  x + kRows * c);
+        }
+      });
     }
   }
-  for (int c = begin; c < end; c += kColumns) tile::finish<Range>(pivot_strip, inverse, own, begin, c);
+  for (int c = begin; c < end; c += kColumns) {
+    for (const RightHandStrip& strip : strips) {
+      if (strip.first > c) continue;
+      with_vectors(strip.vectors, [&](auto range) {
+        tile::finish<decltype(range)>(pivot_strip, inverse, strip.begin + own, std::max(strip.first, begin), c);
+      });
+    }
+  }
 }
 
 /// Y −= X L₂₁ᵀ in the columns of one strip of L₂₁, which are at `slabs`.
@@ -114,15 +129,7 @@ void forward(const FrontTree& tree, const Front& front, const double* panel, con
   // All strips against one strip of L, then the next: L passes through the cache once.
   const FrontShape& shape = front.shape;
   const std::size_t own = kRows * static_cast<std::size_t>(front.slab);
-  for (int t = 0; t < shape.pivot_strips(); ++t) {
-    const double* pivot_strip = panel + shape.panel_offset(t);
-    for (const RightHandStrip& strip : strips) {
-      if (strip.first >= kRows * (t + 1)) continue;
-      with_vectors(strip.vectors, [&](auto range) {
-        finish_forward<decltype(range)>(shape, pivot_strip, inverse, t, strip.first, strip.begin + own);
-      });
-    }
-  }
+  for (int t = 0; t < shape.pivot_strips(); ++t) finish_forward(shape, panel, inverse, t, own, strips);
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int t = 0; t < shape.row_strips(); ++t) {
     const double* rows = panel + shape.panel_offset(shape.pivot_strips() + t);

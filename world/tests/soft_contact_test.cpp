@@ -106,7 +106,9 @@ TEST(SoftCylinder, PressedBetweenPlanesFollowsHertz) {
 
 // Two soft blocks, one on the other: action equals reaction, and the lower carries the upper.
 TEST(SoftBlocks, OnEachOtherBalance) {
-  World world;
+  WorldSettings settings;
+  settings.solver = {.tolerance = 1e-10, .max_iterations = 1000};
+  World world(settings);
   add_plane(world, 0.5);
   const Material material{.young_modulus = 5e4, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 5.0};
   const int lower = add_soft_block(world, Vec3(0.12, 0.06, 0.12), {4, 2, 4}, material, Vec3(0, 0.0301, 0), false, 0.5);

@@ -50,7 +50,7 @@ class CorotationalHexes final : public FemBody {
   double compute_elastic_energy() const noexcept override;
 
  protected:
-  void assemble(const Assembly& out) noexcept override;
+  bool assemble(const Assembly& out) noexcept override;
 
  private:
   static constexpr int kLanes = 4;
@@ -60,7 +60,7 @@ class CorotationalHexes final : public FemBody {
     double beta = 0.0;
     std::int32_t region = 0;
     std::int32_t node[8][kLanes];
-    std::int32_t slot[36][kLanes];  ///< of the pairs (0,0) (0,1) … (1,1) … (7,7)
+    std::int32_t slot[28][kLanes];  ///< of the pairs (0,1) (0,2) … (1,2) … (6,7)
   };
   struct Turned;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "palpate/bodies/fem_body.h"
@@ -7,6 +8,12 @@
 #include "palpate/geometry/tet_mesh.h"
 
 namespace palpate {
+
+class VolumePatches;
+struct RestTet;
+namespace lanes {
+struct Matrix;
+}
 
 struct CorotationalTetSettings {
   FemSettings fem{};
@@ -39,61 +46,69 @@ class CorotationalTets final : public FemBody {
   /// Throws InputError if the mesh is not clean (check_tet_mesh) or a material or setting is out of range.
   CorotationalTets(const TetMesh& mesh, std::span<const Material> materials,
                    const CorotationalTetSettings& settings = {});
+  ~CorotationalTets() override;
 
   void compute_elastic_forces(std::span<Vec3> forces) const noexcept override;
   double compute_elastic_energy() const noexcept override;
 
-  int patch_count() const noexcept { return static_cast<int>(patches_.size()); }
+  int patch_count() const noexcept;
 
  protected:
-  void assemble(const Assembly& out) noexcept override;
+  bool assemble(const Assembly& out) noexcept override;
 
  private:
   static constexpr int kLanes = 4;
-  /// Four tets; arrays end in the lane. Nodes ascend within a tet, so that its blocks need no transposing. Lanes
-  /// without a tet repeat one with no stiffness.
+  /// Four tets; arrays end in the lane. Nodes ascend within a tet. Lanes without a tet repeat one with no stiffness.
   struct alignas(32) Group {
     double gradient[3][3][kLanes];  ///< [node 1 to 3][axis]; that of node 0 makes the sum zero
     double volume[kLanes];          ///< 0 in unused lanes
+    double root_volume[kLanes];     ///< √V
     double mu[kLanes];              ///< μV
     double lambda[kLanes];          ///< λV; 0 in patches
-    double beta[kLanes];
     std::int32_t node[4][kLanes];
-    std::int32_t slot[10][kLanes];  ///< of the pairs (0,0) (0,1) (0,2) (0,3) (1,1) … (3,3)
-    std::int32_t turned[kLanes];    ///< where the tet leaves its Turned for its patch; −1 if it is in none
+    std::int32_t share[kLanes];  ///< where the tet leaves its share for its patch; −1 if it is in none
   };
-  /// What a patch needs of a tet.
-  struct Turned {
-    double gradient[3][3];  ///< V c_a of nodes 1 to 3
-    double dilatation;      ///< V θ
+  /// The tets of one material around an edge of the mesh, which make up a block (i, j) of the stiffness:
+  ///   λ M + μ Mᵀ + shear I,   M = Σ V c_i c_jᵀ,   shear = Σ V μ c_i·c_j, which no rotation changes.
+  /// Blocks in the pattern's order; one that no tet contributes to has an edge without tets.
+  struct Edge {
+    double shear;
+    std::int32_t slot;
+    std::int32_t row;
+    std::int32_t end;       ///< of its ends in edge_ends_; they begin where the last edge's end
+    std::int32_t material;  ///< in edge_materials_
+    bool adds;              ///< not the first edge of its block
   };
-  struct Patch {
-    double lambda_over_volume = 0.0;  ///< λ / V_P
-    double beta = 0.0;
-    int tet_begin = 0, tet_end = 0;    ///< of its tets' Turned and corners
-    int node_begin = 0, node_end = 0;  ///< of its nodes
-    int slot_begin = 0;                ///< of its pairs of nodes (a ≤ b), (0,0) (0,1) … (1,1) …
+  struct EdgeMaterial {
+    double lambda, mu, beta;  ///< λ is 0 in patches
+  };
+  struct EdgeEnds {
+    std::int32_t i, j;  ///< where √V c of the nodes is in turned_
   };
   struct Set;
   static Set make_set(const TetMesh& mesh, std::span<const Material> materials,
                       const CorotationalTetSettings& settings);
-  CorotationalTets(Set&& set, const CorotationalTetSettings& settings);
-  void fill_slots();
-
+  CorotationalTets(Set&& set, const Material* materials, const CorotationalTetSettings& settings);
+  void make_edges(std::span<const RestTet> rest, const Material* materials);
+  double* pad_positions() const noexcept;
   template <bool kSystem>
-  void add_groups(const Assembly& out, std::span<Turned> turned) const noexcept;
+  void add_groups(const Assembly& out) const noexcept;
   template <bool kSystem>
-  void add_patches(const Assembly& out, std::span<const Turned> turned) const noexcept;
-  /// V_P θ̄, and g_a into `gradients`.
-  double gather_patch(const Patch& patch, std::span<const Turned> turned, std::span<Vec3> gradients) const noexcept;
+  void add_group(const Group& g, const lanes::Matrix& F, const lanes::Matrix& R, double* force,
+                 double* turned) const noexcept;
+  template <bool kDamping>
+  void set_blocks(const Assembly& out) const noexcept;
+  void add_patch_forces(const Assembly& out) const noexcept;
 
   std::vector<Group> groups_;
-  std::vector<Patch> patches_;
-  std::vector<std::array<std::int32_t, 4>> patch_corners_;  ///< of each patch tet: places among its patch's nodes
-  std::vector<std::int32_t> patch_nodes_;                   ///< ascending within a patch
-  std::vector<std::int32_t> patch_slots_;
-  mutable std::vector<Turned> turned_;         ///< scratch
-  mutable std::vector<Vec3> patch_gradients_;  ///< scratch
+  std::vector<Edge> edges_;
+  std::vector<std::int32_t> column_edges_;  ///< of column j: [j] to [j + 1]
+  std::vector<EdgeMaterial> edge_materials_;
+  std::vector<EdgeEnds> edge_ends_;
+  std::size_t turned_stride_ = 0;           ///< of the lanes in turned_
+  mutable std::vector<double> turned_;      ///< scratch: √V c_a of the tets' nodes, twelve scalars a tet
+  mutable std::vector<double> padded_;      ///< scratch: positions and forces, four scalars a node
+  std::unique_ptr<VolumePatches> patches_;  ///< its shares are scratch
 };
 
 }  // namespace palpate

@@ -10,12 +10,14 @@
 
 namespace palpate {
 
+class StiffnessCompletion;
+
 /// Room that a finite-element body keeps for a step. Rows may have 48 entries each on average (two contacts' feet in
 /// hexes) before one with prescribed nodes allocates.
 struct FemSettings {
   int max_time_steps = 2;  ///< in one linearise(), 1 to 8; a factor of memory each
   int max_rows = 300;      ///< constraint rows at once, 0 to 10,000; 24 bytes · rows · nodes for each time step
-  int order_trials = 8;    ///< elimination orders tried at set-up, of which the cheapest is kept
+  int order_trials = 24;   ///< most elimination orders tried at set-up, of which the cheapest is kept
 };
 
 /// What all finite-element bodies share: nodes with lumped masses, boundary conditions, the systems A(h) and their
@@ -28,6 +30,7 @@ struct FemSettings {
 /// Δv moves to the right-hand side; constraint rows lose their entries there.
 class FemBody : public Body {
  public:
+  ~FemBody() override;
   int block_count() const noexcept override { return node_count(); }
   int state_size() const noexcept override { return 6 * node_count(); }
   void save_state(std::span<double> out) const noexcept override;
@@ -99,26 +102,35 @@ class FemBody : public Body {
     std::vector<double> vertex_weight;
   };
 
-  /// Where an element model adds what it computes; all zero before. Triples and blocks of nine lie one after the
-  /// other; block (i, j), i ≥ j, by columns.
+  /// Where an element model leaves what it computes. Triples and blocks of nine lie one after the other; block (i, j),
+  /// i > j, by columns. Blocks on the diagonal are not its business: no elastic body resists a translation, so they are
+  /// minus the sum of their row's others.
   struct Assembly {
-    double* force;               ///< elastic force
-    double* stiffness_velocity;  ///< K₊ v
-    double* blocks;              ///< of K₊, by BlockPattern index
-    double* damping_velocity;    ///< Σ β_e K₊_e v; null if damping is uniform
-    double* damping_blocks;      ///< Σ β_e K₊_e; null if damping is uniform
+    double* force;           ///< elastic force; zero before, to be added to
+    double* blocks;          ///< of K₊, by BlockPattern index; to be set, all of them
+    double* damping_blocks;  ///< Σ β_e K₊_e, likewise; null if damping is uniform
+    /// For a model that does the rest while blocks are in registers, and then returns true: it feeds them to these and,
+    /// unless damping is by element, leaves system_factor · K₊ + diag(system_masses) in `system`.
+    StiffnessCompletion* completion;
+    StiffnessCompletion* damping_completion;
+    double* system;
+    double system_factor;
+    const double* system_masses;  ///< of each node
   };
+  /// For models that add up their blocks.
+  void set_blocks_zero(const Assembly& out) const noexcept;
 
   FemBody(Model&& model, const FemSettings& settings);
 
-  virtual void assemble(const Assembly& out) noexcept = 0;
+  /// Returns whether it has done all that Assembly offers.
+  virtual bool assemble(const Assembly& out) noexcept = 0;
 
   const BlockPattern& pattern() const noexcept { return stiffness_.pattern(); }
   const double* position_data() const noexcept { return positions_.data()->data(); }
   const double* velocity_data() const noexcept { return velocities_.data()->data(); }
 
  private:
-  void assemble_forces() noexcept;
+  bool assemble_forces(double h) noexcept;
   void assemble_system(double h) noexcept;
   const BlockRows& without_prescribed(const BlockRows& J) noexcept;
   void update_surface_positions() noexcept;
@@ -136,9 +148,11 @@ class FemBody : public Body {
   BlockMatrix stiffness_;
   std::unique_ptr<BlockMatrix> damping_;  ///< Σ β_e K₊_e unless uniform
   BlockMatrix system_;                    ///< A(h) before it is factored
+  std::vector<double> system_masses_;     ///< its part M/h + αM
   std::vector<BlockCholesky> factors_;
   std::vector<double> time_steps_;
   std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
+  std::unique_ptr<StiffnessCompletion> completion_, damping_completion_;
   std::vector<Vec3> prescribed_changes_;  ///< Δv of the prescribed nodes, zero elsewhere
   std::vector<std::vector<Vec3>> lifts_;  ///< A(h) times prescribed_changes_, of each h
   std::vector<double> fixed_scale_;       ///< diagonal of the prescribed nodes, of each h

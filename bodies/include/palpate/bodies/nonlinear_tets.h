@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "palpate/bodies/fem_body.h"
@@ -8,10 +9,17 @@
 
 namespace palpate {
 
+class VolumePatches;
+
 enum class HyperelasticModel {
-  /// Ψ = μ E:E + λ/2 (tr E)², E = ½ (FᵀF − I): quadratic in Green's strain. As Zhuang & Canny 2000 use it. It gives
-  /// way under strong compression (below 58 % of the length it pushes back less and less), and an inverted element
-  /// comes to rest inside out.
+  /// Ψ = μ E:E + λ/2 (tr E)², E = ½ (FᵀF − I): quadratic in Green's strain. As Zhuang & Canny 2000 use it.
+  ///
+  /// By itself it gives way under strong compression (below 58 % of the length it pushes back less and less), and since
+  /// E does not see a reflection, inside out is a second rest shape. So below J = 0.3, and only there,
+  /// (3/2) μ (0.3 − J)² is added: Ψ stays once differentiable, and inside out is no equilibrium any more. (With 1.5 μ
+  /// for 3 μ no local minimum of the sum is left but rest, for any ν from 0 to 0.49: found by descent from random
+  /// stretches. Irving et al. 2004, "Invertible finite elements", continue Ψ along the stretches instead, which costs a
+  /// decomposition for each force.)
   kStVenantKirchhoff,
   /// Ψ = μ/2 (I_C − 3) + λ/2 (J − a)² − μ/2 ln(I_C + 1) + const, a = 1 + ¾ μ/λ (Smith, de Goes & Kim 2018, "Stable
   /// neo-Hookean flesh simulation", eq. 14, with μ = 4/3 μ_Lamé, λ = λ_Lamé + 5/6 μ_Lamé of §3.4, so that small strain
@@ -27,6 +35,9 @@ struct NonlinearTetSettings {
   /// them to zero instead, as is usual, leaves directions without stiffness along which a crushed body explodes in one
   /// step. Off: the stiffness is the exact derivative of the forces, and linearise() may fail under compression.
   bool project = true;
+  /// As in CorotationalTetSettings.
+  double patch_above_poisson = 0.4;
+  int patch_size = 5;  ///< tets, 2 to 20
 };
 
 /// A deformable body of linear tetrahedra, hyperelastic, with lumped mass: for the explicit Newmark scheme (newmark.h)
@@ -35,11 +46,18 @@ struct NonlinearTetSettings {
 /// Forces are the exact gradient of the energy, −V P b_a. Stiffness from ∂P/∂F in the frame of the singular value
 /// decomposition F = U Σ Vᵀ, where it falls into a 3 × 3 block for stretches and three pairs for rotations and shears
 /// (Smith, de Goes & Kim 2019, "Analytic eigensystems for isotropic distortion energies", §4), each with its own
-/// eigenvalues. No cure for locking: keep ν at or below 0.45, or take CorotationalTets.
+/// eigenvalues.
+///
+/// Nearly incompressible material locks as it does in CorotationalTets, and the cure is the same: the energy's last
+/// part, λ/2 θ² with θ = tr E or J − 1, becomes λ/2 V_P θ̄² with the mean θ̄ of a patch of tets (for J − 1: of the
+/// patch's volume). Then λ θ̄ takes the place of λ θ in each tet's P, and of its own stiffness only λ (∂θ/∂F)² is left
+/// out, for which the patch adds λ/V_P g_a g_bᵀ, g_a = Σ_e V_e (∂θ/∂F)_e b_a. Both parts are made positive semidefinite
+/// apart.
 class NonlinearTets final : public FemBody {
  public:
   /// Throws InputError if the mesh is not clean (check_tet_mesh) or a material or setting is out of range.
   NonlinearTets(const TetMesh& mesh, std::span<const Material> materials, const NonlinearTetSettings& settings = {});
+  ~NonlinearTets() override;
 
   void compute_elastic_forces(std::span<Vec3> forces) const noexcept override;
   double compute_elastic_energy() const noexcept override;
@@ -47,29 +65,41 @@ class NonlinearTets final : public FemBody {
   /// A step [s] at which explicit Newmark is stable about the current state: 2/ω, ω² the largest eigenvalue over the
   /// elements of M_e⁻¹ K_e with each element's own share of the mass. No mode of the body is faster (Irons & Ahmad
   /// 1980, theorem by Irons), so this is on the safe side: exact for one free element, on a block of five-tet cells
-  /// 1.3 times smaller than need be. About 20 µs an element.
+  /// 1.3 times smaller than need be. For a patch, the sum of its own eigenvalue and of the largest of its tets bounds
+  /// ω². About 20 µs an element.
   double compute_stable_step() const noexcept;
 
+  int patch_count() const noexcept;
+
  protected:
-  void assemble(const Assembly& out) noexcept override;
+  bool assemble(const Assembly& out) noexcept override;
 
  private:
   struct Element {
-    std::array<std::int32_t, 4> node;   ///< ascending
-    std::array<std::int32_t, 10> slot;  ///< of the pairs (0,0) (0,1) (0,2) (0,3) (1,1) … (3,3)
-    std::array<Vec3, 4> gradient;       ///< of the shape functions [1/m]
-    double volume, mu, lambda;          ///< μ and λ of the energy [Pa]
+    std::array<std::int32_t, 4> node;  ///< ascending
+    std::array<std::int32_t, 6> slot;  ///< of the pairs (0,1) (0,2) (0,3) (1,2) (1,3) (2,3)
+    std::int32_t share;                ///< in its patch; −1 if it is in none
+    std::array<Vec3, 4> gradient;      ///< of the shape functions [1/m]
+    double volume, mu, lambda;         ///< μ and λ of the energy [Pa]; λ = 0 in a patch
     double beta, density;
   };
+  struct Set;
   struct Derivative;
 
-  static Model make_model(const TetMesh& mesh, std::span<const Material> materials);
+  static Set make_set(const TetMesh& mesh, std::span<const Material> materials, const NonlinearTetSettings& settings);
+  NonlinearTets(Set&& set, const NonlinearTetSettings& settings);
   Mat3 compute_gradient(const Element& e) const noexcept;
+  double compute_dilatation(const Mat3& F) const noexcept;
+  Mat3 compute_dilatation_gradient(const Mat3& F) const noexcept;
+  void gather_pressures() const noexcept;
+  void gather_patches() const noexcept;
+  double compute_pressure(const Element& e, const Mat3& F) const noexcept;
   Mat3 compute_stress(const Element& e, const Mat3& F) const noexcept;
   double compute_energy_density(const Element& e, const Mat3& F) const noexcept;
   Derivative compute_derivative(const Element& e, const Mat3& F, bool project) const noexcept;
 
   std::vector<Element> elements_;
+  std::unique_ptr<VolumePatches> patches_;  ///< its shares and sums are scratch
   HyperelasticModel model_;
   bool project_;
 };
