@@ -77,9 +77,7 @@ void BM_Feet(benchmark::State& state) {
   run_to_tolerance(state, make, p, 50000);
 }
 BENCHMARK(BM_Feet<&make_gauss_seidel>)->ArgsProduct({{10, 25, 60}, {100, 10}})->Unit(benchmark::kMicrosecond);
-BENCHMARK(BM_Feet<&make_accelerated_solver>)
-    ->ArgsProduct({{10, 25, 60}, {100, 10}})
-    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Feet<&make_accelerated_solver>)->ArgsProduct({{10, 25, 60}, {100, 10}})->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_Feet<&make_direct_solver>)->ArgsProduct({{10, 25, 60}, {100, 10}})->Unit(benchmark::kMicrosecond);
 
 /// A well-conditioned soft body: what sweeps are good at.

@@ -9,8 +9,8 @@
 namespace palpate {
 namespace {
 
-/// A block of cells³ cells of five tets, fixed below, with a cylinder of 160 triangles lying across it, held by a hand that
-/// presses it 6 mm in and pulls it sideways, so that friction works. 25 contacts at most.
+/// A block of cells³ cells of five tets, fixed below, with a cylinder of 160 triangles lying across it, held by a hand
+/// that presses it 6 mm in and pulls it sideways, so that friction works. 25 contacts at most.
 World make_block_under_cylinder(int cells, double friction) {
   WorldSettings settings;
   settings.contacts.alarm_distance = 0.004;
