@@ -44,6 +44,15 @@ std::span<const WorldBody> other_bodies(const World& world) {
   return world.bodies().first(count);
 }
 
+/// Past the last of the numbered copies ("cube 1", "cube 2", …) that begin at `first`.
+std::size_t end_of_copies(std::span<const WorldBody> bodies, std::size_t first) {
+  const auto stem = [](const std::string& name) { return name.substr(0, name.find_last_not_of("0123456789") + 1); };
+  std::size_t next = first + 1;
+  const std::string& name = bodies[first].name;
+  while (stem(name) != name && next < bodies.size() && stem(bodies[next].name) == stem(name)) ++next;
+  return next;
+}
+
 void print_text(const Scene& scene, const World& world, const Device& device,
                 const std::vector<std::string>& warnings) {
   fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
@@ -57,11 +66,17 @@ void print_text(const Scene& scene, const World& world, const Device& device,
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
                check_mesh(body.surface.mesh()).describe());
   }
-  for (const WorldBody& body : other_bodies(world)) {
-    if (body.name == "tool") continue;
-    fmt::print("body    {}: {}, friction {}; {} unknowns, surface of {} triangles\n", body.name, kind_of(body),
-               body.shape.friction, body.body ? 3 * body.body->block_count() : 0,
-               body.body ? body.body->surface().triangles.size() : 0);
+  const std::span<const WorldBody> others = other_bodies(world);
+  for (std::size_t i = 0; i < others.size();) {
+    const WorldBody& body = others[i];
+    const std::size_t next = end_of_copies(others, i);
+    if (static_cast<int>(i) != world.tool()) {
+      const std::string name = next > i + 1 ? fmt::format("{} … {}", body.name, others[next - 1].name) : body.name;
+      fmt::print("body    {}: {}, friction {}; {} unknowns, surface of {} triangles{}\n", name, kind_of(body),
+                 body.shape.friction, body.body ? 3 * body.body->block_count() : 0,
+                 body.body ? body.body->surface().triangles.size() : 0, next > i + 1 ? " each" : "");
+    }
+    i = next;
   }
   for (const Joint& joint : world.joints()) fmt::print("joint   {}\n", joint.name);
   for (const std::string& warning : warnings) fmt::print("warning {}\n", warning);
@@ -82,7 +97,7 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
                       {"longest_edge", report.longest_edge}});
   }
   for (const WorldBody& body : other_bodies(world)) {
-    if (body.name == "tool") continue;
+    if (world.tool() >= 0 && &body == &world.bodies()[static_cast<std::size_t>(world.tool())]) continue;
     bodies.push_back({{"name", body.name},
                       {"type", kind_of(body)},
                       {"friction", body.shape.friction},

@@ -93,7 +93,8 @@ Vec3 SafetyStage::fade(Channel& c, const Vec3& towards) noexcept {
 Vec3 SafetyStage::pass(Channel& c, const Vec3& wanted) noexcept {
   bool clamped = false;
   const Vec3 target = shortened(wanted, c.max, clamped);
-  if (clamped) events_ |= kClamped;
+  // A device that can give no torque at all is not asked for too much of it.
+  if (clamped && c.max > 0.0) events_ |= kClamped;
   if (c.fading) {
     c.fading = false;
     // The wanted wrench may have grown while it was not followed: reopen only as far as gives the magnitude last sent.
