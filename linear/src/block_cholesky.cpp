@@ -84,7 +84,9 @@ BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const 
   products_.assign(kRows * kRows * strips * (strips + 1) / 2, 0.0);
   row_places_.assign(settings.max_rows, {});
   active_strips_.assign(strips, {});
-  first_columns_.assign(strips * tree_->fronts.size(), 0);
+  extents_.assign(strips * tree_->fronts.size(), {});
+  reached_.reserve(tree_->fronts.size());
+  is_reached_.assign(tree_->fronts.size(), 0);
 }
 
 int BlockCholesky::blocks() const noexcept {

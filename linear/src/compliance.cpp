@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "front_kernels.h"
 #include "front_tree.h"
@@ -11,9 +10,6 @@ namespace {
 
 using tile::kColumns;
 using tile::kRows;
-
-/// A strip that is zero in a front.
-constexpr int kNone = std::numeric_limits<int>::max();
 
 std::size_t product_offset(int a, int b) noexcept {
   return kRows * kRows * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
@@ -27,9 +23,8 @@ bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eige
   const int strips = (rows + kRows - 1) / kRows;
   std::fill_n(products_.begin(), product_offset(strips, 0), 0.0);
   load_strips(J, rows, strips);
-  for (int f = 0; f < fronts(); ++f) {
-    const std::span<const front::RightHandStrip> active = find_active(f, rows);
-    if (active.empty()) continue;
+  for (const int f : reached_) {
+    const std::span<const front::RightHandStrip> active = find_active(f, strips);
     const Front& front = tree_->fronts[f];
     front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, active);
     add_products(f, active);
@@ -61,57 +56,76 @@ double* BlockCholesky::strip(int s) noexcept {
 
 /// Jᵀ into the strips, cleared in the fronts on the way from its blocks to the root and nowhere else.
 void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexcept {
-  std::fill_n(first_columns_.begin(), static_cast<std::size_t>(strips) * tree_->fronts.size(), kNone);
+  reached_.clear();
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& entry : J.row(row_places_[i].row)) {
-      mark_path(entry.block, i / kRows, strips);
+      mark_path(entry.block, i, strips);
       double* first = strip(i / kRows) + kRows * static_cast<std::size_t>(tree_->place[entry.block]) + i % kRows;
       for (int k = 0; k < 3; ++k) first[kRows * k] += entry.value[k];
     }
   }
+  std::sort(reached_.begin(), reached_.end());
+  for (const int f : reached_) is_reached_[f] = 0;
 }
 
-/// Follows a block up the tree. Z enters the block's front in the block's column, and each parent in the column of the
-/// child's first row.
-void BlockCholesky::mark_path(int block, int s, int strips) noexcept {
+/// Follows a block of right-hand side i up the tree. Z enters the block's front in the block's column, and each parent
+/// in the column of the child's first row. Rows are sorted, so that those of a strip that reach a front are about the
+/// first ones.
+void BlockCholesky::mark_path(int block, int i, int strips) noexcept {
+  const int s = i / kRows, vectors = i % kRows / 4 + 1;
   int f = tree_->front_of[block], column = tree_->place[block] - tree_->fronts[f].slab;
   while (f >= 0) {
     const Front& front = tree_->fronts[f];
-    int& first = first_columns_[static_cast<std::size_t>(f) * strips + s];
-    const bool known = first != kNone;
-    first = std::min(first, column / kColumns * kColumns);
-    if (known) return;
-    std::fill_n(strip(s) + kRows * static_cast<std::size_t>(front.slab), kRows * front.shape.padded_columns(), 0.0);
+    if (!is_reached_[f]) {
+      is_reached_[f] = 1;
+      reached_.push_back(f);
+      std::fill_n(extents_.begin() + static_cast<std::ptrdiff_t>(f) * strips, strips,
+                  Extent{front.shape.padded_columns(), 0});
+    }
+    Extent& extent = extents_[static_cast<std::size_t>(f) * strips + s];
+    const int first = column / kColumns * kColumns;
+    if (first < extent.first) {
+      std::fill_n(strip(s) + kRows * static_cast<std::size_t>(front.slab + first), kRows * (extent.first - first), 0.0);
+      extent.first = first;
+    }
+    if (extent.vectors >= vectors) return;
+    extent.vectors = vectors;
     f = front.parent;
     if (f >= 0) column = 3 * tree_->row_places[front.places_begin];
   }
 }
 
-std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int rows) noexcept {
-  const int strips = (rows + kRows - 1) / kRows;
+std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int strips) noexcept {
   std::size_t count = 0;
   for (int s = 0; s < strips; ++s) {
-    const int first = first_columns_[static_cast<std::size_t>(f) * strips + s];
-    if (first != kNone) active_strips_[count++] = {strip(s), s, std::min(3, (rows - kRows * s + 3) / 4), first};
+    const Extent& extent = extents_[static_cast<std::size_t>(f) * strips + s];
+    if (extent.vectors > 0) active_strips_[count++] = {strip(s), s, extent.vectors, extent.first};
   }
   return {active_strips_.data(), count};
 }
 
-/// W += h ZᵀZ, rows back in the order of J.
+/// W += h ZᵀZ, rows back in the order of J. Tile by tile, both halves by columns of W.
 void BlockCholesky::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept {
-  for (int i = 0; i < rows; ++i) {
-    const int p = row_places_[i].row, lane = i % kRows;
-    double* column = W.col(p).data();
-    for (int first = 0; first <= i; first += kRows) {
-      const bool diagonal = first == i - lane;
-      const double* product = products_.data() + product_offset(i / kRows, first / kRows);
-      product += diagonal ? lane : kRows * lane;
-      const int step = diagonal ? kRows : 1;
-      for (int j = first; j < std::min(first + kRows, i + 1); ++j, product += step) {
-        const int q = row_places_[j].row;
-        const double w = h * *product;
-        column[q] -= w;
-        if (p != q) W(p, q) -= w;
+  const auto row = [&](int i) { return row_places_[i].row; };
+  for (int right = 0; right < rows; right += kRows) {
+    const int end = std::min(right + kRows, rows);
+    for (int left = 0; left < right; left += kRows) {
+      const double* product = products_.data() + product_offset(right / kRows, left / kRows);
+      for (int i = right; i < end; ++i) {
+        double* column = W.col(row(i)).data();
+        for (int j = 0; j < kRows; ++j) column[row(left + j)] -= h * product[kRows * (i - right) + j];
+      }
+      for (int j = 0; j < kRows; ++j) {
+        double* column = W.col(row(left + j)).data();
+        for (int i = right; i < end; ++i) column[row(i)] -= h * product[kRows * (i - right) + j];
+      }
+    }
+    // Of a tile on the diagonal the lower triangle is there.
+    const double* product = products_.data() + product_offset(right / kRows, right / kRows);
+    for (int i = right; i < end; ++i) {
+      double* column = W.col(row(i)).data();
+      for (int j = right; j < end; ++j) {
+        column[row(j)] -= h * product[kRows * (std::min(i, j) - right) + std::max(i, j) - right];
       }
     }
   }

@@ -88,14 +88,19 @@ class BlockCholesky {
     int front, row;  ///< where it enters the tree first, and its number in J
   };
 
+  /// What of a strip is not zero in a front: columns from `first` on, of so many vectors of rows; none if that is 0.
+  struct Extent {
+    int first, vectors;
+  };
+
   bool factor_shifted(const BlockMatrix& a, double shift) noexcept;
   void assemble_front(int f, const BlockMatrix& a, double shift) noexcept;
   void solve_one(double* x) noexcept;
   void solve_strip(double* x, int columns, Eigen::Index stride) noexcept;
   int sort_rows(const BlockRows& J) noexcept;
   void load_strips(const BlockRows& J, int rows, int strips) noexcept;
-  void mark_path(int block, int strip, int strips) noexcept;
-  std::span<const front::RightHandStrip> find_active(int f, int rows) noexcept;
+  void mark_path(int block, int i, int strips) noexcept;
+  std::span<const front::RightHandStrip> find_active(int f, int strips) noexcept;
   void add_products(int f, std::span<const front::RightHandStrip> active) noexcept;
   void add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept;
   double* strip(int s) noexcept;
@@ -112,7 +117,9 @@ class BlockCholesky {
   AlignedVector products_;            ///< W in the order of the strips, in tiles
   std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
   std::vector<front::RightHandStrip> active_strips_;  ///< those not zero in the front at hand
-  std::vector<int> first_columns_;  ///< [front · strips + strip]: first column of the front not zero, or kNone
+  std::vector<int> reached_;                          ///< fronts where Z is not zero, ascending
+  std::vector<std::uint8_t> is_reached_;              ///< while they are looked for
+  std::vector<Extent> extents_;                       ///< [front · strips + strip]
   int failed_block_ = -1;
   double shift_ = 0.0;
 };
