@@ -117,9 +117,12 @@ class BlockCholesky {
   AlignedVector products_;            ///< W in the order of the strips, in tiles
   std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
   std::vector<front::RightHandStrip> active_strips_;  ///< those not zero in the front at hand
-  std::vector<int> reached_;                          ///< fronts where Z is not zero, ascending
-  std::vector<std::uint8_t> is_reached_;              ///< while they are looked for
-  std::vector<Extent> extents_;                       ///< [front · strips + strip]
+  /// Fronts where Z is not zero, ascending: the first reached_count_. Sized and not reserved: a copy keeps no reserve.
+  std::vector<int> reached_;
+  int reached_count_ = 0;
+  std::span<const int> reached() const noexcept { return {reached_.data(), static_cast<std::size_t>(reached_count_)}; }
+  std::vector<std::uint8_t> is_reached_;  ///< while they are looked for
+  std::vector<Extent> extents_;           ///< [front · strips + strip]
   int failed_block_ = -1;
   double shift_ = 0.0;
 };
