@@ -85,7 +85,7 @@ BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const 
   row_places_.assign(settings.max_rows, {});
   active_strips_.assign(strips, {});
   extents_.assign(strips * tree_->fronts.size(), {});
-  reached_.reserve(tree_->fronts.size());
+  reached_.assign(tree_->fronts.size(), 0);
   is_reached_.assign(tree_->fronts.size(), 0);
 }
 

@@ -23,7 +23,7 @@ bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eige
   const int strips = (rows + kRows - 1) / kRows;
   std::fill_n(products_.begin(), product_offset(strips, 0), 0.0);
   load_strips(J, rows, strips);
-  for (const int f : reached_) {
+  for (const int f : std::span(reached_.data(), static_cast<std::size_t>(reached_count_))) {
     const std::span<const front::RightHandStrip> active = find_active(f, strips);
     const Front& front = tree_->fronts[f];
     front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, active);
@@ -56,7 +56,7 @@ double* BlockCholesky::strip(int s) noexcept {
 
 /// Jᵀ into the strips, cleared in the fronts on the way from its blocks to the root and nowhere else.
 void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexcept {
-  reached_.clear();
+  reached_count_ = 0;
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& entry : J.row(row_places_[i].row)) {
       mark_path(entry.block, i, strips);
@@ -64,8 +64,8 @@ void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexce
       for (int k = 0; k < 3; ++k) first[kRows * k] += entry.value[k];
     }
   }
-  std::sort(reached_.begin(), reached_.end());
-  for (const int f : reached_) is_reached_[f] = 0;
+  std::sort(reached_.begin(), reached_.begin() + reached_count_);
+  for (int k = 0; k < reached_count_; ++k) is_reached_[reached_[k]] = 0;
 }
 
 /// Follows a block of right-hand side i up the tree. Z enters the block's front in the block's column, and each parent
@@ -78,7 +78,7 @@ void BlockCholesky::mark_path(int block, int i, int strips) noexcept {
     const Front& front = tree_->fronts[f];
     if (!is_reached_[f]) {
       is_reached_[f] = 1;
-      reached_.push_back(f);
+      reached_[reached_count_++] = f;
       std::fill_n(extents_.begin() + static_cast<std::ptrdiff_t>(f) * strips, strips,
                   Extent{front.shape.padded_columns(), 0});
     }

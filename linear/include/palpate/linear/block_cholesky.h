@@ -118,8 +118,9 @@ class BlockCholesky {
   std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
   std::vector<front::RightHandStrip> active_strips_;  ///< those not zero in the front at hand
   std::vector<int> reached_;                          ///< fronts where Z is not zero, ascending
-  std::vector<std::uint8_t> is_reached_;              ///< while they are looked for
-  std::vector<Extent> extents_;                       ///< [front · strips + strip]
+  int reached_count_ = 0;
+  std::vector<std::uint8_t> is_reached_;  ///< while they are looked for
+  std::vector<Extent> extents_;           ///< [front · strips + strip]
   int failed_block_ = -1;
   double shift_ = 0.0;
 };
