@@ -1,7 +1,7 @@
-#include <Eigen/Dense>
 #include <numbers>
 
 #include "models.h"
+#include "palpate/testing/dense_algebra.h"
 
 // Beams of square section against textbook formulas.
 namespace palpate {
@@ -174,7 +174,7 @@ Eigen::VectorXd compute_squared_frequencies(FemBody& body) {
       scaled.block<3, 3>(3 * a, 3 * b) = K.block<3, 3>(3 * i, 3 * j) / std::sqrt(body.masses()[i] * body.masses()[j]);
     }
   }
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues();
+  return compute_eigenvalues(scaled);
 }
 
 double bending_frequency(const BlockOptions& o) {

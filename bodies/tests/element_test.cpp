@@ -1,6 +1,7 @@
-#include <Eigen/Dense>
+#include <Eigen/LU>
 
 #include "models.h"
+#include "palpate/testing/dense_algebra.h"
 
 namespace palpate {
 namespace {
@@ -32,8 +33,7 @@ double density(Model model, const Material& m, const Mat3& F) {
     };
     return psi(C.trace(), F.determinant()) - psi(3.0, 1.0);
   }
-  const Eigen::SelfAdjointEigenSolver<Mat3> solver(C);
-  const Vec3 strain = solver.eigenvalues().cwiseSqrt().array() - 1.0;
+  const Vec3 strain = compute_eigenvalues(C).cwiseSqrt().array() - 1.0;
   return mu * strain.squaredNorm() + 0.5 * lambda * strain.sum() * strain.sum();
 }
 
@@ -187,7 +187,7 @@ TEST_P(Element, StiffnessIsPositiveSemidefinite_HoweverCrushed) {
     const double h = 0.01;
     ASSERT_TRUE(body->linearise(std::span(&h, 1)));
     const Eigen::MatrixXd K = body->stiffness().make_dense();
-    const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(K).eigenvalues();
+    const Eigen::VectorXd eigenvalues = compute_eigenvalues(K);
     EXPECT_GT(eigenvalues[0], -1e-13 * eigenvalues[eigenvalues.size() - 1]);
   }
 }
@@ -201,7 +201,7 @@ TEST(NonlinearTets, WithoutProjectionCrushedStiffnessIsIndefinite) {
     const double h = 0.01;
     body->linearise(std::span(&h, 1));
     const Eigen::MatrixXd K = body->stiffness().make_dense();
-    EXPECT_LT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(K).eigenvalues()[0], -1.0);
+    EXPECT_LT(compute_eigenvalues(K)[0], -1.0);
   }
 }
 

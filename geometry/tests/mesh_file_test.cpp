@@ -1,7 +1,6 @@
 #include "palpate/geometry/mesh_file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +11,7 @@
 #include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/geometry/triangle_tree.h"
+#include "palpate/testing/temp_folder.h"
 
 namespace palpate {
 namespace {
@@ -20,18 +20,8 @@ namespace fs = std::filesystem;
 
 class MeshFile : public ::testing::Test {
  protected:
-  MeshFile() : folder_(fs::temp_directory_path() / fmt::format("palpate_mesh_file_{}", getpid())) {
-    fs::create_directories(folder_);
-  }
-  ~MeshFile() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  fs::path path(const std::string& name) const { return folder_ / name; }
-  fs::path write(const std::string& name, std::string_view bytes) const {
-    std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return path(name);
-  }
+  fs::path path(const std::string& name) const { return folder_.path(name); }
+  fs::path write(const std::string& name, std::string_view bytes) const { return folder_.write(name, bytes); }
   LoadedMesh load(const std::string& name, std::string_view bytes) const { return load_mesh(write(name, bytes)); }
 
   /// Loading must throw InputError with the file's name and `part` in its message.
@@ -48,7 +38,7 @@ class MeshFile : public ::testing::Test {
   }
 
  private:
-  fs::path folder_;
+  testing::TempFolder folder_{"mesh_file"};
 };
 
 fs::path data_folder() {
@@ -300,11 +290,11 @@ TEST_P(RealMeshFile, ComesBackBitForBitThroughEveryTextFormat) {
   if (!fs::exists(path))
     GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
   const LoadedMesh loaded = load_mesh(path);
+  const testing::TempFolder folder("real_mesh");
   for (const char* ending : {".obj", ".ply", ".off"}) {
-    const fs::path copy = fs::temp_directory_path() / fmt::format("palpate_real_{}{}", getpid(), ending);
+    const fs::path copy = folder.path(std::string("copy") + ending);
     write_mesh(copy, loaded.mesh);
     const LoadedMesh again = load_mesh(copy);
-    fs::remove(copy);
     EXPECT_EQ(again.mesh.vertices, loaded.mesh.vertices) << ending;
     EXPECT_EQ(again.mesh.triangles, loaded.mesh.triangles) << ending;
   }

@@ -1,7 +1,6 @@
 #include "palpate/geometry/volume_file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "palpate/geometry/mesh_check.h"
 #include "palpate/geometry/mesh_file.h"
 #include "palpate/geometry/tet_quality.h"
+#include "palpate/testing/temp_folder.h"
 #include "volume_files.h"
 
 namespace palpate {
@@ -21,19 +21,8 @@ namespace fs = std::filesystem;
 
 class VolumeFile : public ::testing::Test {
  protected:
-  VolumeFile() : folder_(fs::temp_directory_path() / fmt::format("palpate_volume_file_{}", getpid())) {
-    fs::create_directories(folder_);
-  }
-  ~VolumeFile() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  fs::path path(const std::string& name) const { return folder_ / name; }
-  fs::path write(const std::string& name, std::string_view bytes) const {
-    fs::remove(path(name));  // Writing over a file waits for the disk on some file systems.
-    std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return path(name);
-  }
+  fs::path path(const std::string& name) const { return folder_.path(name); }
+  fs::path write(const std::string& name, std::string_view bytes) const { return folder_.write(name, bytes); }
   LoadedVolume load(const std::string& name, std::string_view bytes) const { return load_volume(write(name, bytes)); }
 
   /// Loading must throw InputError with the file's name and `part` in its message.
@@ -59,7 +48,7 @@ class VolumeFile : public ::testing::Test {
   }
 
  private:
-  fs::path folder_;
+  testing::TempFolder folder_{"volume_file"};
 };
 
 fs::path volume_data_folder() {

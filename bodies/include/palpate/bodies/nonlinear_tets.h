@@ -16,10 +16,9 @@ enum class HyperelasticModel {
   ///
   /// By itself it gives way under strong compression (below 58 % of the length it pushes back less and less), and since
   /// E does not see a reflection, inside out is a second rest shape. So below J = 0.3, and only there,
-  /// (3/2) μ (0.3 − J)² is added: Ψ stays once differentiable, and inside out is no equilibrium any more. (With 1.5 μ
-  /// for 3 μ no local minimum of the sum is left but rest, for any ν from 0 to 0.49: found by descent from random
-  /// stretches. Irving et al. 2004, "Invertible finite elements", continue Ψ along the stretches instead, which costs a
-  /// decomposition for each force.)
+  /// (3/2) μ (0.3 − J)² is added: Ψ stays once differentiable, and inverted elements turn back. (Half of it is enough
+  /// to leave no local minimum but rest for ν from 0 to 0.49, found by descent from random stretches. Irving et al. 2004,
+  /// "Invertible finite elements", continue Ψ along the stretches instead, at a decomposition for each force.)
   kStVenantKirchhoff,
   /// Ψ = μ/2 (I_C − 3) + λ/2 (J − a)² − μ/2 ln(I_C + 1) + const, a = 1 + ¾ μ/λ (Smith, de Goes & Kim 2018, "Stable
   /// neo-Hookean flesh simulation", eq. 14, with μ = 4/3 μ_Lamé, λ = λ_Lamé + 5/6 μ_Lamé of §3.4, so that small strain
