@@ -48,7 +48,7 @@ WorldBody make_chain(const ToolSettings& s, const Pose& start) {
 
 }  // namespace
 
-int add_tool(World& world, const ToolSettings& settings, const Pose& start) {
+WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity) {
   WorldBody tool;
   switch (settings.kind) {
     case ToolSettings::Kind::kPoint:
@@ -63,10 +63,16 @@ int add_tool(World& world, const ToolSettings& settings, const Pose& start) {
   }
   tool.name = "tool";
   tool.shape.friction = settings.friction;
-  const int index = world.add(std::move(tool));
   // A point or rigid tool is weightless in the hand: its weight would only be a bias. A wire hangs by its own.
-  if (settings.kind != ToolSettings::Kind::kChain)
-    world.bodies()[static_cast<std::size_t>(index)].body->set_gravity(Vec3::Zero());
+  tool.body->set_gravity(settings.kind == ToolSettings::Kind::kChain ? gravity : Vec3(Vec3::Zero()));
+  return tool;
+}
+
+int add_tool(World& world, const ToolSettings& settings, const Pose& start) {
+  WorldBody tool = make_tool(settings, start, world.settings().gravity);
+  Body& body = *tool.body;
+  const int index = world.add(std::move(tool));
+  if (settings.kind != ToolSettings::Kind::kChain) body.set_gravity(Vec3::Zero());
   world.set_tool(index);
   return index;
 }

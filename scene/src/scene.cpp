@@ -13,6 +13,7 @@
 #include "palpate/methods/registry.h"
 #include "visit_body.h"
 #include "visit_hand.h"
+#include "visit_methods.h"
 
 namespace palpate {
 namespace {
@@ -94,6 +95,14 @@ void visit_scene(Fields& f, Scene& scene) {
   std::vector<std::string_view> methods;
   for (const MethodInfo& m : registered_methods()) methods.push_back(m.name);
   f.choice({.name = "method", .doc = "how forces are rendered"}, scene.method, methods);
+  f.object({.name = "methods", .doc = "what each method may be told"}, [&](Fields& o) {
+    o.object({.name = "limited", .doc = "Knott & Kuhlen 2015"},
+             [&](Fields& m) { visit_limited(m, scene.methods.limited); });
+    o.object({.name = "compliance", .doc = "Dervaux et al. 2013"},
+             [&](Fields& m) { visit_compliance(m, scene.methods.compliance); });
+    o.object({.name = "jacobian", .doc = "Otaduy & Gross 2007"},
+             [&](Fields& m) { visit_jacobian(m, scene.methods.jacobian); });
+  });
   const double unset = std::numeric_limits<double>::quiet_NaN();
   scene.run.latency = unset;
   scene.run.safety.stale_after = unset;
@@ -193,16 +202,20 @@ void add_joint(World& world, const SceneJoint& s) {
   }
 }
 
+ToolSettings make_tool_settings(const Scene& scene) {
+  ToolSettings tool = scene.tool;
+  if (scene.make_tool_surface) tool.surface = scene.make_tool_surface();
+  return tool;
+}
+
 }  // namespace
 
 World make_world(const Scene& scene) {
   World world(scene.world);
   for (const SceneBody& body : scene.bodies) body.add_to(world, body);
   if (!world.is_static() || scene.tool.kind != ToolSettings::Kind::kPoint) {
-    ToolSettings tool = scene.tool;
-    if (scene.make_tool_surface) tool.surface = scene.make_tool_surface();
     try {
-      add_tool(world, tool, scene.make_device()->read(0.0).pose);
+      add_tool(world, make_tool_settings(scene), scene.make_device()->read(0.0).pose);
     } catch (const InputError& error) {
       fail_input("{}: {}", scene.file, error.what());
     }
@@ -217,7 +230,8 @@ Method make_method(const Scene& scene, std::string_view name, World& world, Devi
   if (const std::string reason = info.refuse(world, scene.tool); !reason.empty())
     fail_input("{}: method {} cannot be used here: {}", scene.file, name, reason);
   world.reset();
-  return info.make({world, scene.tool, scene.run.dt, scene.run.slow_period, device.read(0.0)});
+  return info.make(
+      {world, make_tool_settings(scene), scene.run.dt, scene.run.slow_period, device.read(0.0), scene.methods});
 }
 
 std::string data_folder() {

@@ -86,6 +86,7 @@ void World::prepare() {
     Moving& m = moving_[i];
     const auto blocks = static_cast<std::size_t>(body->block_count());
     m.free.assign(blocks, Vec3::Zero());
+    m.other_free.assign(blocks, Vec3::Zero());
     m.change.assign(blocks, Vec3::Zero());
     most_entries = std::max(most_entries, body->max_row_entries());
     if (blocks <= 2) {

@@ -76,6 +76,7 @@ double World::compute_largest_turn() const noexcept {
 
 bool World::compute_free_motion(std::span<const double> time_steps) {
   h_ = time_steps[0];
+  other_h_ = time_steps.size() > 1 ? time_steps[1] : 0.0;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     Moving& m = moving_[i];
     if (m.free.empty()) continue;
@@ -83,6 +84,9 @@ bool World::compute_free_motion(std::span<const double> time_steps) {
     if (!body.linearise(time_steps)) return false;
     body.compute_free_motion(0, m.free);
     if (m.side.kind == ConstraintSide::Kind::kLight) body.compute_response(0, m.response);
+    if (time_steps.size() < 2) continue;
+    body.compute_free_motion(1, m.other_free);
+    if (m.side.kind == ConstraintSide::Kind::kLight) body.compute_response(1, m.other_response);
   }
   return true;
 }
@@ -115,19 +119,34 @@ void World::trim_contacts() {
 }
 
 void World::assemble_rows() {
-  problem_.clear();
+  assemble({problem_, h_, 0, -1, true});
+}
+
+bool World::assemble_compliance() {
+  return fill_compliance({problem_, h_, 0, -1, true});
+}
+
+bool World::compute_problem(int which, int without, ConstraintProblem& out) {
+  const Assembly to{out, which == 0 ? h_ : other_h_, which, without, false};
+  assemble(to);
+  return fill_compliance(to);
+}
+
+void World::assemble(const Assembly& to) {
+  to.problem.clear();
   for (Moving& m : moving_) {
-    m.rows.clear();
-    if (m.side.kind == ConstraintSide::Kind::kDense) m.side.body = problem_.add_dense_body();
-    if (m.side.kind == ConstraintSide::Kind::kLight) m.side.body = problem_.add_light_body();
+    if (to.rows) m.rows.clear();
+    if (m.side.kind == ConstraintSide::Kind::kDense) m.side.body = to.problem.add_dense_body();
+    if (m.side.kind == ConstraintSide::Kind::kLight) m.side.body = to.problem.add_light_body();
   }
   const auto body_of = [&](int i) { return i < 0 ? nullptr : bodies_[static_cast<std::size_t>(i)].body.get(); };
   for (const Joint& j : joints_) {
     const std::size_t count =
-        compute_joint_constraints(j, body_of(j.body_a), body_of(j.body_b), h_, joint_constraints_);
-    for (std::size_t k = 0; k < count; ++k) add_constraint_rows(joint_constraints_[k], j.body_a, j.point_a, j.body_b);
+        compute_joint_constraints(j, body_of(j.body_a), body_of(j.body_b), to.h, joint_constraints_);
+    for (std::size_t k = 0; k < count; ++k)
+      add_constraint_rows(to, joint_constraints_[k], j.body_a, j.point_a, j.body_b);
   }
-  first_contact_ = static_cast<int>(problem_.constraints().size());
+  first_contact_ = static_cast<int>(to.problem.constraints().size());
   JointConstraint contact;
   for (const Contact& c : contacts_) {
     contact.constraint.kind = ConstraintKind::kContact;
@@ -135,39 +154,41 @@ void World::assemble_rows() {
     contact.constraint.friction = c.friction;
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
-    contact.rows[0] = {false, c.normal, std::max(c.gap, -h_ * settings_.push_out_speed)};
+    contact.rows[0] = {false, c.normal, std::max(c.gap, -to.h * settings_.push_out_speed)};
     contact.rows[1] = {false, t1, 0.0};
     contact.rows[2] = {false, t2, 0.0};
     contact.points_b[0] = c.foot_b;
-    add_constraint_rows(contact, c.body_a, c.foot_a, c.body_b);
+    add_constraint_rows(to, contact, c.body_a, c.foot_a, c.body_b);
   }
 }
 
-void World::add_constraint_rows(const JointConstraint& what, int body_a, const BodyPoint& point_a, int body_b) {
+void World::add_constraint_rows(const Assembly& to, const JointConstraint& what, int body_a, const BodyPoint& point_a,
+                                int body_b) {
   Constraint c = what.constraint;
   const auto side_of = [&](int body) {
-    return body < 0 ? ConstraintSide{} : moving_[static_cast<std::size_t>(body)].side;
+    return body < 0 || body == to.without ? ConstraintSide{} : moving_[static_cast<std::size_t>(body)].side;
   };
   c.a = side_of(body_a);
   c.b = side_of(body_b);
-  const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
+  const Constraint& added = to.problem.constraints()[static_cast<std::size_t>(to.problem.add_constraint(c))];
   for (int r = 0; r < added.rows; ++r) {
     const JointRow& row = what.rows[static_cast<std::size_t>(r)];
     for (const int body : {body_a, body_b}) {
-      if (side_of(body).kind == ConstraintSide::Kind::kDense) moving_[static_cast<std::size_t>(body)].rows.begin_row();
+      if (to.rows && side_of(body).kind == ConstraintSide::Kind::kDense)
+        moving_[static_cast<std::size_t>(body)].rows.begin_row();
     }
     double delta = row.error;
-    delta += fill_side(added.a, r, body_a, point_a, row, 1.0);
-    delta += fill_side(added.b, r, body_b, what.points_b[0], row, what.share - 1.0);
-    if (what.share > 0.0) delta += fill_side(added.b, r, body_b, what.points_b[1], row, -what.share);
-    problem_.delta_free(added.first_row + r) = delta;
-    problem_.compliance(added.first_row + r) = what.compliance;
+    delta += fill_side(to, added.a, r, body_a, point_a, row, 1.0);
+    delta += fill_side(to, added.b, r, body_b, what.points_b[0], row, what.share - 1.0);
+    if (what.share > 0.0) delta += fill_side(to, added.b, r, body_b, what.points_b[1], row, -what.share);
+    to.problem.delta_free(added.first_row + r) = delta;
+    to.problem.compliance(added.first_row + r) = what.compliance;
   }
 }
 
 /// Adds one end's part of a row, times `scale`; returns what the free motion does to it in this step [m].
-double World::fill_side(const ConstraintSide& side, int offset, int body, const BodyPoint& point, const JointRow& what,
-                        double scale) {
+double World::fill_side(const Assembly& to, const ConstraintSide& side, int offset, int body, const BodyPoint& point,
+                        const JointRow& what, double scale) {
   if (side.kind == ConstraintSide::Kind::kNone) return 0.0;
   Moving& m = moving_[static_cast<std::size_t>(body)];
   const Body& b = *bodies_[static_cast<std::size_t>(body)].body;
@@ -175,29 +196,33 @@ double World::fill_side(const ConstraintSide& side, int offset, int body, const 
                               : b.compute_point_row(point, scale * what.direction, entries_);
   const auto entries = std::span(entries_).first(static_cast<std::size_t>(count));
   const std::span<const Vec3> v = b.velocities();
+  const std::span<const Vec3> free = to.which == 0 ? m.free : m.other_free;
   double speed = 0.0;
   for (const BlockRows::Entry& e : entries) {
     const auto block = static_cast<std::size_t>(e.block);
-    speed += e.value.dot(v[block] + m.free[block]);
+    speed += e.value.dot(v[block] + free[block]);
   }
   if (side.kind == ConstraintSide::Kind::kDense) {
-    for (const BlockRows::Entry& e : entries) m.rows.add(e.block, e.value);
+    if (to.rows) {
+      for (const BlockRows::Entry& e : entries) m.rows.add(e.block, e.value);
+    }
   } else {
     ConstraintProblem::Vec6 J = ConstraintProblem::Vec6::Zero();
     for (const BlockRows::Entry& e : entries) J.segment<3>(3 * e.block) += e.value;
-    problem_.light_J(side.first + offset) += J;
-    problem_.light_Y(side.first + offset).noalias() += m.response * J;
+    to.problem.light_J(side.first + offset) += J;
+    to.problem.light_Y(side.first + offset).noalias() += (to.which == 0 ? m.response : m.other_response) * J;
   }
-  return h_ * speed;
+  return to.h * speed;
 }
 
-bool World::assemble_compliance() {
-  problem_.prepare_dense();
+bool World::fill_compliance(const Assembly& to) {
+  to.problem.prepare_dense();
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     Moving& m = moving_[i];
-    if (m.side.kind != ConstraintSide::Kind::kDense || m.rows.rows() == 0) continue;
-    auto W = problem_.dense_compliance(m.side.body);
-    if (!bodies_[i].body->add_compliance(0, m.rows, W)) return false;
+    if (m.side.kind != ConstraintSide::Kind::kDense || m.rows.rows() == 0 || static_cast<int>(i) == to.without)
+      continue;
+    auto W = to.problem.dense_compliance(m.side.body);
+    if (!bodies_[i].body->add_compliance(to.which, m.rows, W)) return false;
   }
   return true;
 }

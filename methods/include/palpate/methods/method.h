@@ -9,6 +9,7 @@
 
 #include "palpate/core/math.h"
 #include "palpate/haptics/device.h"
+#include "palpate/methods/settings.h"
 #include "palpate/methods/tool.h"
 #include "palpate/world/step_report.h"
 #include "palpate/world/world.h"
@@ -22,6 +23,7 @@ struct MethodContext {
   double dt = 0.001;          ///< fast period [s]
   double slow_period = 0.02;  ///< ΔT [s]
   DeviceState start;          ///< of the device before the first tick
+  MethodSettings settings{};
 };
 
 /// First member of every message between the halves. The runtime stamps it before each step and tick.

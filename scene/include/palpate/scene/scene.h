@@ -39,6 +39,7 @@ struct Scene {
   std::string name;  ///< the file's stem where the file gives none
   std::string description;
   std::string method = "reference";
+  MethodSettings methods;
   RunSettings run;
   WorldSettings world;
   ToolSettings tool;                                ///< but for a rigid one's surface:

@@ -127,6 +127,12 @@ class World {
   void compute_changes();  ///< Δv of each body, free and corrective
   void advance();
 
+  /// The problem of the same constraints at time step `which` (0 or 1) of compute_free_motion(), with one body left
+  /// out: its sides are kNone, and neither its motion nor its compliance counts. That is the world as a copy of that
+  /// body meets it in another loop. Constraints and rows keep their numbers in problem(); −1 leaves no body out. After
+  /// assemble_rows() and before advance(). False if a body has no room for its rows.
+  bool compute_problem(int which, int without, ConstraintProblem& out);
+
   // What the last step found.
   std::span<const Contact> contacts() const noexcept { return contacts_; }
   /// λ of each contact: normal, and along the two make_tangents() [N].
@@ -136,6 +142,8 @@ class World {
   std::span<const double> lambda() const noexcept { return lambda_; }
   /// Constraints of the problem before the contacts' are the joints'.
   int first_contact() const noexcept { return first_contact_; }
+  /// Where a body's rows are in problem(): dense bodies' J is rows(), light ones' is problem().light_J().
+  const ConstraintSide& side(int body) const noexcept { return moving_[static_cast<std::size_t>(body)].side; }
   const BlockRows& rows(int body) const noexcept;              ///< J of a body of many unknowns
   std::span<const Vec3> free_change(int body) const noexcept;  ///< Δv of the free motion
   double step_length() const noexcept { return h_; }
@@ -147,16 +155,29 @@ class World {
   bool step_once(double h, StepReport& report, double max_turn);
   double compute_largest_turn() const noexcept;
   struct Moving {
-    ConstraintSide side;     ///< kind and body of the problem; kNone if it cannot move
-    std::vector<Vec3> free;  ///< Δv of the free motion
+    ConstraintSide side;           ///< kind and body of the problem; kNone if it cannot move
+    std::vector<Vec3> free;        ///< Δv of the free motion
+    std::vector<Vec3> other_free;  ///< the same at the second time step, if there is one
     std::vector<Vec3> change;
     BlockRows rows;              ///< J, of bodies of many unknowns
     std::vector<double> lambda;  ///< of those rows
     Eigen::Matrix<double, 6, 6> response;
+    Eigen::Matrix<double, 6, 6> other_response;
   };
-  void add_constraint_rows(const JointConstraint& what, int body_a, const BodyPoint& point_a, int body_b);
-  double fill_side(const ConstraintSide& side, int offset, int body, const BodyPoint& point, const JointRow& what,
-                   double scale);
+  /// A problem being assembled.
+  struct Assembly {
+    ConstraintProblem& problem;
+    double h;
+    int which;    ///< of the time steps
+    int without;  ///< the body left out, or −1
+    bool rows;    ///< fills the dense bodies' J too
+  };
+  void assemble(const Assembly& to);
+  void add_constraint_rows(const Assembly& to, const JointConstraint& what, int body_a, const BodyPoint& point_a,
+                           int body_b);
+  double fill_side(const Assembly& to, const ConstraintSide& side, int offset, int body, const BodyPoint& point,
+                   const JointRow& what, double scale);
+  bool fill_compliance(const Assembly& to);
   void trim_contacts();
   void warm_start();
   void remember();
@@ -186,6 +207,7 @@ class World {
   WorldState last_;  ///< its bodies unused
   int first_contact_ = 0;
   double h_ = 0.0;
+  double other_h_ = 0.0;  ///< the second time step; 0: none
 };
 
 }  // namespace palpate

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace palpate {
+
+/// Of method `jacobian` (Otaduy & Gross 2007).
+struct JacobianSettings {};
+
+}  // namespace palpate

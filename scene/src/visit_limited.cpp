@@ -1,0 +1,7 @@
+#include "visit_methods.h"
+
+namespace palpate {
+
+void visit_limited(Fields&, LimitedSettings&) {}
+
+}  // namespace palpate
