@@ -170,7 +170,8 @@ void World::add_constraint_rows(const Assembly& to, const JointConstraint& what,
   };
   c.a = side_of(body_a);
   c.b = side_of(body_b);
-  const Constraint& added = to.problem.constraints()[static_cast<std::size_t>(to.problem.add_constraint(c))];
+  const int index = to.problem.add_constraint(c);  // before the span below: it may move the constraints
+  const Constraint& added = to.problem.constraints()[static_cast<std::size_t>(index)];
   for (int r = 0; r < added.rows; ++r) {
     const JointRow& row = what.rows[static_cast<std::size_t>(r)];
     for (const int body : {body_a, body_b}) {

@@ -45,6 +45,85 @@ World make_mixed_world() {
   return world;
 }
 
+/// The world up to its compliance, at time steps `h`, with the contacts of a step of 10 ms.
+void assemble(World& world, std::span<const double> h) {
+  const double detection = 0.01;
+  ASSERT_TRUE(world.compute_free_motion({&detection, 1}));
+  world.find_contacts();
+  ASSERT_TRUE(world.compute_free_motion(h));
+  world.assemble_rows();
+  ASSERT_TRUE(world.assemble_compliance());
+}
+
+Eigen::MatrixXd full_matrix(const ConstraintProblem& problem) {
+  Eigen::MatrixXd W(problem.rows(), problem.rows());
+  problem.assemble_dense(W);
+  return W;
+}
+
+void expect_same(const ConstraintProblem& a, const ConstraintProblem& b) {
+  ASSERT_EQ(a.rows(), b.rows());
+  EXPECT_EQ(full_matrix(a), full_matrix(b));
+  for (int r = 0; r < a.rows(); ++r) EXPECT_EQ(a.delta_free()[r], b.delta_free()[r]) << r;
+}
+
+// Two ways to one problem: at the second time step of a pair, and at that time step alone.
+TEST(SecondTimeStep, GivesTheProblemOfAStepOfThatLength) {
+  World world = make_mixed_world(), other = make_mixed_world();
+  run(world, 0.1, 0.01);
+  run(other, 0.1, 0.01);
+  const double both[] = {0.02, 0.001};
+  assemble(world, both);
+  assemble(other, std::span(both).last(1));
+  ConstraintProblem second, first;
+  ASSERT_TRUE(world.compute_problem(1, -1, second));
+  ASSERT_GT(second.rows(), 30);
+  expect_same(second, other.problem());
+  ASSERT_TRUE(world.compute_problem(0, -1, first));
+  expect_same(first, world.problem());
+}
+
+// What a body left out does not bring is its own: W without it and its own W are the whole.
+TEST(BodyLeftOut, TakesItsComplianceAndItsMotionAlong) {
+  World world = make_mixed_world();
+  run(world, 0.1, 0.01);
+  const double h[] = {0.02, 0.001};
+  assemble(world, h);
+  ConstraintProblem whole, rest;
+  ASSERT_TRUE(world.compute_problem(1, -1, whole));
+  for (const int left_out : {1, 2, 5}) {  // soft, light, chain
+    ASSERT_TRUE(world.compute_problem(1, left_out, rest));
+    const ConstraintSide& side = world.side(left_out);
+    Eigen::MatrixXd own = Eigen::MatrixXd::Zero(whole.rows(), whole.rows());
+    if (side.kind == ConstraintSide::Kind::kDense) {
+      const auto rows = whole.dense_row_map(side.body);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          own(rows[i], rows[k]) = whole.dense_compliance(side.body)(static_cast<int>(i), static_cast<int>(k));
+      }
+    } else {
+      std::vector<std::pair<int, int>> places;  // row, place
+      for (const Constraint& c : whole.constraints()) {
+        for (const ConstraintSide* s : {&c.a, &c.b}) {
+          if (s->kind != side.kind || s->body != side.body) continue;
+          for (int r = 0; r < c.rows; ++r) places.emplace_back(c.first_row + r, s->first + r);
+        }
+      }
+      for (const auto& [i, p] : places) {
+        for (const auto& [k, q] : places) own(i, k) += whole.light_J(p).dot(whole.light_Y(q));
+      }
+    }
+    EXPECT_GT(own.norm(), 0.0);
+    EXPECT_LT((full_matrix(rest) + own - full_matrix(whole)).norm(), 1e-12 * own.norm());
+    for (const Constraint& c : rest.constraints()) {
+      const bool gone = c.a.kind == ConstraintSide::Kind::kNone && c.b.kind == ConstraintSide::Kind::kNone;
+      if (gone) {
+        EXPECT_EQ(full_matrix(rest).row(c.first_row).norm(), 0.0);
+      }
+    }
+  }
+}
+
 TEST(MixedWorld, ComesToRestAndTheFloorCarriesAll) {
   World world = make_mixed_world();
   run(world, 4.0, 0.01);
