@@ -49,6 +49,11 @@ grep -q "^angles  dihedral" "$work/out" && grep -q "^written $work/cube.vtu" "$w
 if command -v python3 >/dev/null; then
   for f in cube text hexes; do python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$work/$f.vtu" || fail "$f.vtu is not XML"; done
 fi
+if /usr/bin/python3 -c 'import vtkmodules' 2>/dev/null; then
+  /usr/bin/python3 tests/read_vtu.py "$work/cube.vtu" "$work/text.vtu" "$work/hexes.vtu" || fail "VTK does not read what mesh wrote"
+else
+  echo "skipped: reading VTU files with VTK itself (Debian: python3-vtk9)"
+fi
 
 code=0; "$palpate" run no-such-scene 2>/dev/null || code=$?; [ $code = 2 ] || fail "unknown scene exits with $code"
 code=0; "$palpate" frobnicate 2>/dev/null || code=$?; [ $code = 2 ] || fail "unknown command exits with $code"
