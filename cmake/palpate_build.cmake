@@ -110,5 +110,6 @@ function(palpate_embed target file symbol)
   add_custom_command(OUTPUT ${out} DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     COMMAND ${CMAKE_COMMAND} -DIN=${file} -DOUT=${out} -DSYMBOL=${symbol} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
   target_sources(${target} PRIVATE ${out})
-  set_source_files_properties(${out} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  # Alone in its object, so that what it holds can be had without the rest.
+  set_source_files_properties(${out} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

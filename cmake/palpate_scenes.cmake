@@ -28,3 +28,4 @@ std::span<const BuiltinScene> builtin_list() noexcept {
 }  // namespace palpate
 ")
 target_sources(palpate_scene PRIVATE ${PROJECT_BINARY_DIR}/generated/scene/builtin_list.cpp)
+set_source_files_properties(${PROJECT_BINARY_DIR}/generated/scene/builtin_list.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -27,6 +27,7 @@ struct Range {
 inline constexpr Range kAnyNumber{};
 inline constexpr Range kPositive{0.0, std::numeric_limits<double>::infinity(), true};
 inline constexpr Range kNotNegative{0.0};
+inline constexpr Range kLength{0.0, 1e3, true};  ///< of a thing [m]
 
 class Fields;
 

@@ -15,8 +15,6 @@
 namespace palpate {
 namespace {
 
-constexpr Range kLength{0.0, 1e3, true};
-
 void place_mesh(const Pose& pose, std::vector<Vec3>& vertices) {
   for (Vec3& v : vertices) v = pose.rotation * v + pose.position;
 }

@@ -8,7 +8,6 @@
 namespace palpate {
 namespace {
 
-constexpr Range kLength{0.0, 1e3, true};
 constexpr Range kCells{1, 2000};
 
 std::vector<Kind> shape_kinds(const std::string& scene_file, SceneShape& shape) {
