@@ -77,14 +77,15 @@ void ComplianceSlow::step(const Feedback& feedback, Model& model, StepReport& re
   report.overflow = world_.found().overflow || model.left_out > 0;
 }
 
-/// L2. The hand is predicted by one tick: where the fast loop's next tick will find it.
+/// L2. Backward Euler takes forces at the end of a step: the hand is put where its last tick within this one will find
+/// it.
 void ComplianceSlow::impose(const Feedback& feedback) {
   Body& tool = *world_.bodies()[as_size(tool_)].body;
   const bool known = feedback.header.sequence > 0;
   const auto state = std::span(feedback.tool).first(as_size(tool.state_size()));
   if (known && all_finite(state)) tool.restore_state(state);
   if (known)
-    grip_.hold(tool, feedback.device, dt_);
+    grip_.hold(tool, feedback.device, slow_period_);
   else
     grip_.hold(tool, start_, 0.0);
 }
