@@ -167,10 +167,11 @@ bool BeamChain::factor(System& system) noexcept {
   for (std::size_t n = 0; n < poses_.size(); ++n) {
     const Eigen::LLT<Mat6> llt(D);
     if (llt.info() != Eigen::Success) return false;
-    system.pivot[n] = llt.matrixL();
+    // Few nodes and many right-hand sides a step: products with the inverse cost a third of two triangular solves.
+    system.inverse_pivot[n] = llt.solve(Mat6::Identity());
     if (n + 1 == poses_.size()) break;
     const Mat6 B = masked(system.lower[n], n + 1, n);
-    system.elimination[n] = llt.solve(B.transpose()).transpose();
+    system.elimination[n].noalias() = B * system.inverse_pivot[n];
     D = masked(system.diagonal[n + 1], n + 1, n + 1);
     D.noalias() -= system.elimination[n] * B.transpose();
   }
@@ -181,11 +182,7 @@ void BeamChain::solve(const System& system, std::span<Vec3> y) const noexcept {
   const std::size_t n = poses_.size();
   const auto at = [&](std::size_t node) { return Eigen::Map<Vec6>(y[2 * node].data()); };  // two Vec3 side by side
   for (std::size_t i = 0; i + 1 < n; ++i) at(i + 1).noalias() -= system.elimination[i] * at(i);
-  for (std::size_t i = 0; i < n; ++i) {
-    auto yi = at(i);
-    system.pivot[i].triangularView<Eigen::Lower>().solveInPlace(yi);
-    system.pivot[i].transpose().triangularView<Eigen::Upper>().solveInPlace(yi);
-  }
+  for (std::size_t i = 0; i < n; ++i) at(i) = system.inverse_pivot[i] * Vec6(at(i));
   for (std::size_t i = n - 1; i > 0; --i) at(i - 1).noalias() -= system.elimination[i - 1].transpose() * at(i);
 }
 
@@ -223,10 +220,65 @@ void BeamChain::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
   solve(system, dv);
 }
 
+/// A row acts on two neighbouring nodes as a rule, and the answer is asked for at the nodes of the other rows only.
+/// With A = L D Lᵀ, E_i = L_{i+1,i} and G = A⁻¹: G_ii = D_i⁻¹ + E_iᵀ G_{i+1,i+1} E_i, and y = G b of a b that ends at
+/// node m is y_m = G_mm z_m, y_i = D_i⁻¹ z_i − E_iᵀ y_{i+1} below, with L z = b. So nodes past a row's own are never
+/// visited; the answer there follows by symmetry from the rows there.
 bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  const System& system = systems_[static_cast<std::size_t>(which)];
-  add_compliance_by_rows(system.h, J, prescribed_, scratch_, W, [&](std::span<Vec3> y) { solve(system, y); });
+  System& system = systems_[static_cast<std::size_t>(which)];
+  const auto nodes_of = [&](std::span<const BlockRows::Entry> row) {
+    std::pair<int, int> range{node_count(), -1};  // none
+    for (const BlockRows::Entry& e : row) {
+      if (prescribed_[static_cast<std::size_t>(e.block)]) continue;
+      range = {std::min(range.first, e.block / 2), std::max(range.second, e.block / 2)};
+    }
+    return range;
+  };
+  int lowest = node_count(), highest = -1;
+  for (int r = 0; r < J.rows(); ++r) {
+    const auto [low, high] = nodes_of(J.row(r));
+    lowest = std::min(lowest, low);
+    highest = std::max(highest, high);
+  }
+  if (highest < 0) return true;
+  compute_node_compliance(system);
+  const auto at = [&](int node) { return Eigen::Map<Vec6>(scratch_[2 * static_cast<std::size_t>(node)].data()); };
+  const auto E = [&](int node) -> const Mat6& { return system.elimination[static_cast<std::size_t>(node)]; };
+  for (int r = 0; r < J.rows(); ++r) {
+    const auto [low, high] = nodes_of(J.row(r));
+    if (high < 0) continue;
+    for (int i = low; i <= high; ++i) at(i).setZero();
+    scatter_row(J.row(r), system.h, prescribed_, scratch_);
+    for (int i = low; i < high; ++i) at(i + 1).noalias() -= E(i) * at(i);
+    at(high) = system.node_compliance[static_cast<std::size_t>(high)] * Vec6(at(high));
+    for (int i = high - 1; i >= lowest; --i) {
+      const Vec6 own = i < low ? Vec6(Vec6::Zero()) : Vec6(system.inverse_pivot[static_cast<std::size_t>(i)] * at(i));
+      at(i) = own - E(i).transpose() * at(i + 1);
+    }
+    for (int s = 0; s < J.rows(); ++s) {
+      const int other = nodes_of(J.row(s)).second;
+      if (other < 0 || other > high || (other == high && s > r)) continue;
+      double sum = 0.0;
+      for (const BlockRows::Entry& e : J.row(s)) {
+        const auto b = static_cast<std::size_t>(e.block);
+        if (!prescribed_[b]) sum += e.value.dot(scratch_[b]);
+      }
+      W(s, r) += sum;
+      if (s != r) W(r, s) += sum;
+    }
+  }
   return true;
+}
+
+/// G_ii of all nodes.
+void BeamChain::compute_node_compliance(System& system) const noexcept {
+  const std::size_t n = poses_.size();
+  system.node_compliance[n - 1] = system.inverse_pivot[n - 1];
+  for (std::size_t i = n - 1; i > 0; --i) {
+    const Mat6 GE = system.node_compliance[i] * system.elimination[i - 1];
+    system.node_compliance[i - 1] = system.inverse_pivot[i - 1];
+    system.node_compliance[i - 1].noalias() += system.elimination[i - 1].transpose() * GE;
+  }
 }
 
 void BeamChain::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,

@@ -122,7 +122,7 @@ BeamChain::BeamChain(const BeamChainSettings& s)
   predicted_.resize(n);
   systems_.resize(static_cast<std::size_t>(s.max_time_steps));
   for (System& system : systems_) {
-    system.diagonal = system.pivot = stiffness_diagonal_;
+    system.diagonal = system.inverse_pivot = system.node_compliance = stiffness_diagonal_;
     system.lower = system.elimination = stiffness_lower_;
   }
   const double E = s.material.young_modulus, G = s.material.lame_mu(), rho = s.material.density;

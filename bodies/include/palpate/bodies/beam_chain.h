@@ -121,15 +121,17 @@ class BeamChain final : public Body {
   /// L D Lᵀ of A(h), and what belongs to it.
   struct System {
     double h = 0.0;
-    std::vector<Mat6> diagonal;     ///< A_ii
-    std::vector<Mat6> lower;        ///< A_{i+1,i}
-    std::vector<Mat6> pivot;        ///< lower Cholesky factors of D_i
-    std::vector<Mat6> elimination;  ///< A_{i+1,i} D_i⁻¹
+    std::vector<Mat6> diagonal;         ///< A_ii
+    std::vector<Mat6> lower;            ///< A_{i+1,i}
+    std::vector<Mat6> inverse_pivot;    ///< D_i⁻¹
+    std::vector<Mat6> elimination;      ///< A_{i+1,i} D_i⁻¹
+    std::vector<Mat6> node_compliance;  ///< blocks of A⁻¹ on the diagonal, of the last add_compliance()
   };
   void assemble() noexcept;
   void assemble_system(System& system) noexcept;
   bool factor(System& system) noexcept;
   void solve(const System& system, std::span<Vec3> y) const noexcept;
+  void compute_node_compliance(System& system) const noexcept;
   Mat3 compute_world_inertia(std::size_t node) const noexcept;
   void update_skin() noexcept;
 
