@@ -9,9 +9,9 @@ struct ComplianceSettings {
   /// What the hand is given. "grip": what the coupling feels, so also the tool's weight, inertia and vibration.
   /// "constraints": the paper's Σ Jᵀλ over the tool, which leaves those out.
   std::string force = "grip";
-  /// Between two slow steps the other bodies are "held" where the last one began (the paper), or "moving" on with the
-  /// velocity it gave them.
-  std::string bodies = "held";
+  /// Between two slow steps the other bodies are "held" where the last one began (the paper), or go on "moving" as it
+  /// moved them, which takes most of the lag out.
+  std::string bodies = "moving";
   double tolerance = 1e-8;    ///< of the fast contact solve [m]
   int max_iterations = 60;    ///< of the fast contact solve: the bound on a tick's work
   double max_seconds = 0.0;   ///< time limit of the fast contact solve [s]; 0: none. Breaks repeatability
