@@ -13,6 +13,7 @@ class Watcher final : public RunSink {
       : data_(data), world_(world), run_(run), every_tick_(every_tick) {}
   void add(const TickRow& row) override {
     if (run_.keep_rows) data_.ticks.push_back(row);
+    if (run_.on_tick) run_.on_tick(row);
     if (every_tick_ && run_.watch) run_.watch(row.time, world_, {});
   }
   void add(const StepRow& row) override {

@@ -23,6 +23,7 @@ struct WatchedRun {
   std::string name;  ///< of the data, and of the stage in messages
   Watch watch;       ///< may be empty
   bool keep_rows = true;
+  std::function<void(const TickRow&)> on_tick;  ///< may be empty
 };
 
 /// In lockstep, with the hand on `path`.

@@ -147,13 +147,13 @@ struct Pluck {
   double dt = 0.0;
 };
 
-/// The lower beam a hundred times as stiff and as heavy, so that the upper is clamped at both ends; the hand plucks.
+/// The lower beam sixty times as stiff and as heavy, so that the upper is clamped at both ends; the hand plucks.
 Pluck run_pluck(double dt, const ExperimentOptions& options) {
   Scene scene = dervaux::load_variant(
       "two-beams",
       {{"\"radius\": 0.001,\n      \"material\": { \"young_modulus\": 1e8, \"poisson_ratio\": 0.3, \"density\": 1500",
-        "\"radius\": 0.001,\n      \"material\": { \"young_modulus\": 1e10, \"poisson_ratio\": 0.3, \"density\": "
-        "150000"}});
+        "\"radius\": 0.001,\n      \"material\": { \"young_modulus\": 6e9, \"poisson_ratio\": 0.3, \"density\": "
+        "90000"}});
   scene.run.dt = dt;
   scene.run.seconds = 1.5;
   const Vec3 at(0.0, 2.0 * kLength, 0.0);
@@ -240,10 +240,10 @@ Plot make_shape_plot(const Scene& base, const ExperimentOptions& options) {
 ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
   const Scene scene = dervaux::load_variant("two-beams");
   Scene held = scene;
-  held.methods.compliance.bodies = "held";
+  held.methods.compliance.lookahead = 0.0;
   std::vector<Settled> runs;
   runs.push_back(run_places(scene, "compliance", "compliance", options));
-  runs.push_back(run_places(held, "compliance", "compliance, held", options));
+  runs.push_back(run_places(held, "compliance", "compliance, held (the paper)", options));
   runs.push_back(run_places(scene, "direct", "direct", options));
   runs.push_back(run_places(scene, "reference", "reference", options));
   const Pluck fine = run_pluck(1e-4, options), usual = run_pluck(1e-3, options);
@@ -255,12 +255,12 @@ ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
   out.claims = {
       {"asymmetry at rest, worst of 20 hand positions, of the deflection", symmetric,
        percent(worst(runs[0], &AtRest::asymmetry)), 0.1, Relation::kAtMost, "%"},
-      {"the same with bodies held between slow steps, as in the paper", symmetric,
+      {"the same with the lower beam held between slow steps, as in the paper", symmetric,
        percent(worst(runs[1], &AtRest::asymmetry)), 0.1, Relation::kAtMost, "%"},
       {"force at the hand against that at the wall, worst", "\"the action-reaction principle\"",
        percent(worst(runs[0], &AtRest::force_mismatch)), 0.1, Relation::kAtMost, "%"},
-      {"the same with bodies held", "\"the action-reaction principle\"",
-       percent(worst(runs[1], &AtRest::force_mismatch)), 0.1, Relation::kAtMost, "%"},
+      {"the same, held", "\"the action-reaction principle\"", percent(worst(runs[1], &AtRest::force_mismatch)), 0.1,
+       Relation::kAtMost, "%"},
       {"handle in the fast loop against its proxy in the slow, worst",
        "\"deformations are the same at low rates and at high rates\"", worst(runs[0], &AtRest::handle_mismatch), 1e-6,
        Relation::kAtMost, "m"},

@@ -19,9 +19,8 @@ bool is_finite(const DeviceState& device) noexcept {
 
 ComplianceFast::ComplianceFast(const MethodContext& c)
     : dt_(c.dt),
-      slow_period_(c.slow_period),
+      lookahead_(c.settings.compliance.lookahead * c.slow_period),
       push_out_speed_(c.world.settings().push_out_speed),
-      moving_(c.settings.compliance.bodies == "moving"),
       by_constraints_(c.settings.compliance.force == "constraints"),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
@@ -46,7 +45,7 @@ TickResult ComplianceFast::tick(const DeviceState& device, const Model& model, F
   TickResult out;
   if (model.header.sequence > 0 && model.valid != 0 && is_finite(device)) {
     if (model.header.sequence != sequence_) adopt(model);
-    const double age = std::clamp(feedback.header.time - model.header.time, 0.0, 3.0 * slow_period_);
+    const double age = std::clamp(feedback.header.time - model.header.time, 0.0, lookahead_);
     if (move(device, model, age, out)) {
       tool_->save_state(state_);
     } else {
@@ -112,8 +111,8 @@ bool ComplianceFast::move(const DeviceState& device, const Model& model, double 
   grip_.hold(*tool_, device, 0.0);                 // H1
   if (!tool_->linearise({&dt_, 1})) return false;  // H2
   tool_->compute_free_motion(0, free_);
-  assemble_rows(model, moving_ ? age : 0.0);  // H3
-  const Eigen::Index n = model.tool_rows;     // H4
+  assemble_rows(model, age);               // H3
+  const Eigen::Index n = model.tool_rows;  // H4
   auto W = problem_.dense_compliance(0);
   for (Eigen::Index c = 0; c < n; ++c)
     W.col(c).head(n) = Eigen::Map<const Eigen::VectorXd>(model.W.data() + c * model.rows, n);

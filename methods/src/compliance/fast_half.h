@@ -41,8 +41,8 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
     std::int32_t rows = 0;
   };
 
-  const double dt_, slow_period_, push_out_speed_;
-  const bool moving_, by_constraints_;
+  const double dt_, lookahead_, push_out_speed_;
+  const bool by_constraints_;
   std::unique_ptr<Body> tool_;
   HandGrip grip_;
   DeviceState device_;  ///< the last that was finite
