@@ -170,7 +170,7 @@ Rough run_rough(const std::string& name, const std::string& young_modulus, const
   Rough out;
   out.name = name;
   const auto hand = make_path(path);
-  WatchedRun run{"compliance", name, {}, false, {}};
+  WatchedRun run{"compliance", name, {}, false};
   Vec3 sum = Vec3::Zero();
   double squares = 0.0;
   int count = 0;

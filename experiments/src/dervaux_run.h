@@ -21,9 +21,9 @@ using Watch = std::function<void(double time, World& world, const StepReport& re
 struct WatchedRun {
   std::string method;
   std::string name;  ///< of the data, and of the stage in messages
-  Watch watch;       ///< may be empty
+  Watch watch{};     ///< may be empty
   bool keep_rows = true;
-  std::function<void(const TickRow&)> on_tick;  ///< may be empty
+  std::function<void(const TickRow&)> on_tick{};  ///< may be empty
 };
 
 /// In lockstep, with the hand on `path`.

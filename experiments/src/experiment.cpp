@@ -28,6 +28,8 @@ constexpr std::array kExperiments = {
         "dervaux-error",
         "where the scheme of Dervaux et al. 2013 is good and where not: slow rates of 10 to 100 Hz, soft to stiff",
         &run_dervaux_error},
+    Experiment{"dervaux-tick", "what both loops of the scheme of Dervaux et al. 2013 cost, with 10 to 50 beams",
+               &run_dervaux_tick},
 };
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(Compliance, HangingBlockWeighsWhatItWeighs) {
     run.go(Vec3(0.0, 0.18, 0.0), 0.5);
     const TickResult result = run.go(Vec3(0.0, 0.18, 0.0), 4.0);
     const double weight = kBlockWeight + weight_of(run.tool);
-    // What is left swings and decays; measured 2e-6 of the weight.
+    // What is left swings and decays; measured 6e-6 of the weight.
     EXPECT_NEAR(result.wrench.force.y(), -weight, 1e-4 * weight) << lookahead;
     EXPECT_LT(std::hypot(result.wrench.force.x(), result.wrench.force.z()), 1e-2 * weight) << lookahead;
     EXPECT_EQ(run.violations, 0) << lookahead;
@@ -149,14 +149,18 @@ TEST(Compliance, ConstraintForceIsGripForceLessTheToolsWeight) {
 // Constraints that the tool has no part in and that find no room act on with the force of the slow solve: at rest that
 // is the right one, and the report says that there was no room.
 TEST(Compliance, WithoutRoomForOthersTheBlockStillStands) {
-  TwoRates run;
-  make_tied(run, 2e4);
-  run.settings.compliance.environment_rows = 0;
-  run.start();
-  const TickResult result = run.go(run.device.pose.position, 2.0);
-  EXPECT_TRUE(run.report.overflow);
-  // The wire hangs from the hand to the block: the hand bears part of its weight, and no part of the block's.
-  EXPECT_LT(std::abs(result.wrench.force.y()), 2.0 * weight_of(run.tool));
+  TickResult results[2];
+  for (const int rows : {0, 60}) {
+    TwoRates run;
+    make_tied(run, 2e4);
+    run.settings.compliance.environment_rows = rows;
+    run.start();
+    results[rows ? 1 : 0] = run.go(run.device.pose.position, 2.0);
+    EXPECT_EQ(run.report.overflow, rows == 0);
+  }
+  // The block sags on the floor and the wire holds it back a little; at rest the rest decays. Measured: 2e-7 N.
+  EXPECT_GT(results[1].wrench.force.norm(), 0.02);
+  EXPECT_LT((results[0].wrench.force - results[1].wrench.force).norm(), 1e-5);
 }
 
 /// A ball of 3 mm on a soft block that is fixed below, pressed and pulled sideways.
@@ -191,7 +195,7 @@ TEST(Compliance, BallSlidesWithTheFrictionForceAndSticksBelowIt) {
   EXPECT_LT((result.tool.position - stuck).norm(), 1e-5);
   EXPECT_LT(result.wrench.force.x(), -0.1 * 0.5 * pressed);
   // Dragged over 3 cm in a second: the pull is μ times the pressure. Contact normals lean where the block is dented, a
-  // few degrees; so the mean over the way is compared.
+  // few degrees; so the mean over the way is compared. Measured: 0.499.
   double pull = 0.0, pressure = 0.0;
   for (int i = 0; i < 30; ++i) {
     result = run.go(run.device.pose.position + Vec3(0.001, 0.0, 0.0), 1.0 / 30.0);
@@ -199,7 +203,7 @@ TEST(Compliance, BallSlidesWithTheFrictionForceAndSticksBelowIt) {
     pull -= result.wrench.force.x();
     pressure += result.wrench.force.y();
   }
-  EXPECT_NEAR(pull / pressure, 0.5, 0.1);
+  EXPECT_NEAR(pull / pressure, 0.5, 0.02);
   EXPECT_EQ(run.violations, 0);
 }
 
