@@ -1,4 +1,4 @@
-// A tick of `compliance` in contact: a wire pressed flat onto a soft block, all that a tick does; `of_limit` is its
+// A tick of `compliance` in contact: a wire pressed flat onto a soft slab, all that a tick does; `of_limit` is its
 // time over half the period, 0.5 ms. Beside it the chain alone: the compliance of 60 rows against one solve for each
 // row.
 #include <benchmark/benchmark.h>
@@ -17,10 +17,10 @@ struct alignas(64) Line {
 };
 
 void compliance_tick(benchmark::State& state) {
-  std::string text = load_builtin_scene("wire-on-block").text;
+  std::string text = load_builtin_scene("wire-on-slab").text;
   const std::string beams = "\"beams\": 10";
   text.replace(text.find(beams), beams.size(), "\"beams\": " + std::to_string(state.range(0)));
-  const Scene scene = parse_scene(text, "wire-on-block.json");
+  const Scene scene = parse_scene(text, "wire-on-slab.json");
   World world = make_world(scene);
   const std::unique_ptr<Device> device = scene.make_device();
   Method method = make_method(scene, "compliance", world, *device);

@@ -197,8 +197,9 @@ Plot make_spectrum(const Pluck& pluck) {
   marks.style = SeriesStyle::kReference;
   for (int mode = 0; mode < 4; ++mode) {
     const double f = clamped_frequency(mode);
-    for (const double y : {0.0, 1.0, kNotAvailable}) {
-      marks.x.push_back(f);
+    const double spike[][2] = {{-0.5, 0.0}, {0.0, 1.0}, {0.5, 0.0}, {0.6, kNotAvailable}};
+    for (const auto& [x, y] : spike) {
+      marks.x.push_back(f + x);
       marks.y.push_back(y);
     }
   }
