@@ -223,51 +223,83 @@ void BeamChain::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
 /// A row acts on two neighbouring nodes as a rule, and the answer is asked for at the nodes of the other rows only.
 /// With A = L D Lᵀ, E_i = L_{i+1,i} and G = A⁻¹: G_ii = D_i⁻¹ + E_iᵀ G_{i+1,i+1} E_i, and y = G b of a b that ends at
 /// node m is y_m = G_mm z_m, y_i = D_i⁻¹ z_i − E_iᵀ y_{i+1} below, with L z = b. So nodes past a row's own are never
-/// visited; the answer there follows by symmetry from the rows there.
+/// visited; the answer there follows by symmetry from the rows there. Four rows are solved at a time, one in each lane.
 bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   System& system = systems_[static_cast<std::size_t>(which)];
-  const auto nodes_of = [&](std::span<const BlockRows::Entry> row) {
-    std::pair<int, int> range{node_count(), -1};  // none
-    for (const BlockRows::Entry& e : row) {
-      if (prescribed_[static_cast<std::size_t>(e.block)]) continue;
-      range = {std::min(range.first, e.block / 2), std::max(range.second, e.block / 2)};
-    }
-    return range;
-  };
-  int lowest = node_count(), highest = -1;
+  const int groups = (J.rows() + kLanes - 1) / kLanes;
+  group_nodes_.assign(static_cast<std::size_t>(groups), {node_count(), -1});
+  int lowest = node_count();
   for (int r = 0; r < J.rows(); ++r) {
-    const auto [low, high] = nodes_of(J.row(r));
+    auto& [low, high] = group_nodes_[static_cast<std::size_t>(r / kLanes)];
+    for (const BlockRows::Entry& e : J.row(r)) {
+      low = std::min(low, e.block / 2);
+      high = std::max(high, e.block / 2);
+    }
     lowest = std::min(lowest, low);
-    highest = std::max(highest, high);
   }
-  if (highest < 0) return true;
   compute_node_compliance(system);
-  const auto at = [&](int node) { return Eigen::Map<Vec6>(scratch_[2 * static_cast<std::size_t>(node)].data()); };
-  const auto E = [&](int node) -> const Mat6& { return system.elimination[static_cast<std::size_t>(node)]; };
-  for (int r = 0; r < J.rows(); ++r) {
-    const auto [low, high] = nodes_of(J.row(r));
+  for (int g = 0; g < groups; ++g) {
+    const auto [low, high] = group_nodes_[static_cast<std::size_t>(g)];
     if (high < 0) continue;
-    for (int i = low; i <= high; ++i) at(i).setZero();
-    scatter_row(J.row(r), system.h, prescribed_, scratch_);
-    for (int i = low; i < high; ++i) at(i + 1).noalias() -= E(i) * at(i);
-    at(high) = system.node_compliance[static_cast<std::size_t>(high)] * Vec6(at(high));
-    for (int i = high - 1; i >= lowest; --i) {
-      const Vec6 own = i < low ? Vec6(Vec6::Zero()) : Vec6(system.inverse_pivot[static_cast<std::size_t>(i)] * at(i));
-      at(i) = own - E(i).transpose() * at(i + 1);
-    }
-    for (int s = 0; s < J.rows(); ++s) {
-      const int other = nodes_of(J.row(s)).second;
-      if (other < 0 || other > high || (other == high && s > r)) continue;
-      double sum = 0.0;
-      for (const BlockRows::Entry& e : J.row(s)) {
-        const auto b = static_cast<std::size_t>(e.block);
-        if (!prescribed_[b]) sum += e.value.dot(scratch_[b]);
+    const int first = kLanes * g, count = std::min(kLanes, J.rows() - first);
+    solve_group(system, J, first, low, high, lowest);
+    for (int other = 0; other < groups; ++other) {
+      const int end = group_nodes_[static_cast<std::size_t>(other)].second;
+      if (end < 0 || end > high || (end == high && other > g)) continue;
+      for (int s = kLanes * other; s < std::min(J.rows(), kLanes * (other + 1)); ++s) {
+        Eigen::Array4d sum = Eigen::Array4d::Zero();
+        for (const BlockRows::Entry& e : J.row(s)) {
+          const Eigen::Array4d* y = answers_[static_cast<std::size_t>(e.block / 2)].data() + 3 * (e.block % 2);
+          sum += e.value[0] * y[0] + e.value[1] * y[1] + e.value[2] * y[2];
+        }
+        for (int k = 0; k < count; ++k) {
+          W(s, first + k) += sum[k];
+          if (other != g) W(first + k, s) += sum[k];
+        }
       }
-      W(s, r) += sum;
-      if (s != r) W(r, s) += sum;
     }
   }
   return true;
+}
+
+/// answers_ = h A⁻¹ Jᵀ of up to four rows, from their last node down to `lowest`.
+void BeamChain::solve_group(const System& system, const BlockRows& J, int first, int low, int high,
+                            int lowest) noexcept {
+  const auto y = [&](int node) -> Lanes& { return answers_[static_cast<std::size_t>(node)]; };
+  // out += scale · M x, or Mᵀ x.
+  const auto add_product = [](double scale, const Mat6& M, const Lanes& x, Lanes& out) {
+    for (int j = 0; j < 6; ++j) {
+      const Eigen::Array4d xj = scale * x[static_cast<std::size_t>(j)];
+      for (int i = 0; i < 6; ++i) out[static_cast<std::size_t>(i)] += M(i, j) * xj;
+    }
+  };
+  const auto subtract_transposed = [](const Mat6& M, const Lanes& x, Lanes& out) {
+    for (int i = 0; i < 6; ++i) {
+      Eigen::Array4d sum = M(0, i) * x[0];
+      for (int j = 1; j < 6; ++j) sum += M(j, i) * x[static_cast<std::size_t>(j)];
+      out[static_cast<std::size_t>(i)] -= sum;
+    }
+  };
+  Lanes zero;
+  zero.fill(Eigen::Array4d::Zero());
+  for (int i = std::min(low, lowest); i <= high; ++i) y(i) = zero;
+  for (int k = 0; k < std::min(kLanes, J.rows() - first); ++k) {
+    for (const BlockRows::Entry& e : J.row(first + k)) {
+      if (prescribed_[static_cast<std::size_t>(e.block)]) continue;
+      for (int c = 0; c < 3; ++c)
+        y(e.block / 2)[static_cast<std::size_t>(3 * (e.block % 2) + c)][k] += system.h * e.value[c];
+    }
+  }
+  for (int i = low; i < high; ++i) add_product(-1.0, system.elimination[static_cast<std::size_t>(i)], y(i), y(i + 1));
+  Lanes own = zero;
+  add_product(1.0, system.node_compliance[static_cast<std::size_t>(high)], y(high), own);
+  y(high) = own;
+  for (int i = high - 1; i >= lowest; --i) {
+    own = zero;
+    if (i >= low) add_product(1.0, system.inverse_pivot[static_cast<std::size_t>(i)], y(i), own);
+    subtract_transposed(system.elimination[static_cast<std::size_t>(i)], y(i + 1), own);
+    y(i) = own;
+  }
 }
 
 /// G_ii of all nodes.

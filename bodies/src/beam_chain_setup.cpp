@@ -111,7 +111,9 @@ BeamChain::BeamChain(const BeamChainSettings& s)
   validate(s.material, "chain");
   const std::size_t n = poses_.size();
   velocities_.assign(2 * n, Vec3::Zero());
-  external_ = forces_ = stiffness_velocity_ = scratch_ = changes_ = prescribed_velocities_ = velocities_;
+  external_ = forces_ = stiffness_velocity_ = changes_ = prescribed_velocities_ = velocities_;
+  answers_.resize(n);
+  group_nodes_.reserve(512);  // 2,048 rows; past that add_compliance() allocates
   prescribed_.assign(2 * n, 0);
   masses_.assign(n, 0.0);
   inertias_.assign(n, Vec3::Zero());
