@@ -1,6 +1,6 @@
-// A tick of `compliance` in contact: a wire pressed flat onto a soft slab, all that a tick does; `of_limit` is its
-// time over half the period, 0.5 ms. Beside it the chain alone: the compliance of 60 rows against one solve for each
-// row.
+// A tick of `compliance` in contact: a wire pressed flat onto a soft slab, all that a tick does. The limit is half the
+// period, 500 µs, with 10 beams and 20 contacts. Beside it the chain alone: the compliance of 60 rows against one solve
+// for each row.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -50,8 +50,6 @@ void compliance_tick(benchmark::State& state) {
     once();
     if (tick % 20 == 0) tick -= 20;
   }
-  state.counters["of_limit"] = benchmark::Counter(static_cast<double>(state.iterations()) * 0.0005,
-                                                  benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   state.counters["contacts"] = result.contacts;
   state.counters["iterations"] = result.iterations;
 }
