@@ -167,10 +167,11 @@ bool BeamChain::factor(System& system) noexcept {
   for (std::size_t n = 0; n < poses_.size(); ++n) {
     const Eigen::LLT<Mat6> llt(D);
     if (llt.info() != Eigen::Success) return false;
-    system.pivot[n] = llt.matrixL();
+    // Few nodes and many right-hand sides a step: products with the inverse cost a third of two triangular solves.
+    system.inverse_pivot[n] = llt.solve(Mat6::Identity());
     if (n + 1 == poses_.size()) break;
     const Mat6 B = masked(system.lower[n], n + 1, n);
-    system.elimination[n] = llt.solve(B.transpose()).transpose();
+    system.elimination[n].noalias() = B * system.inverse_pivot[n];
     D = masked(system.diagonal[n + 1], n + 1, n + 1);
     D.noalias() -= system.elimination[n] * B.transpose();
   }
@@ -181,11 +182,7 @@ void BeamChain::solve(const System& system, std::span<Vec3> y) const noexcept {
   const std::size_t n = poses_.size();
   const auto at = [&](std::size_t node) { return Eigen::Map<Vec6>(y[2 * node].data()); };  // two Vec3 side by side
   for (std::size_t i = 0; i + 1 < n; ++i) at(i + 1).noalias() -= system.elimination[i] * at(i);
-  for (std::size_t i = 0; i < n; ++i) {
-    auto yi = at(i);
-    system.pivot[i].triangularView<Eigen::Lower>().solveInPlace(yi);
-    system.pivot[i].transpose().triangularView<Eigen::Upper>().solveInPlace(yi);
-  }
+  for (std::size_t i = 0; i < n; ++i) at(i) = system.inverse_pivot[i] * Vec6(at(i));
   for (std::size_t i = n - 1; i > 0; --i) at(i - 1).noalias() -= system.elimination[i - 1].transpose() * at(i);
 }
 
@@ -223,10 +220,97 @@ void BeamChain::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
   solve(system, dv);
 }
 
+/// A row acts on two neighbouring nodes as a rule, and the answer is asked for at the nodes of the other rows only.
+/// With A = L D Lᵀ, E_i = L_{i+1,i} and G = A⁻¹: G_ii = D_i⁻¹ + E_iᵀ G_{i+1,i+1} E_i, and y = G b of a b that ends at
+/// node m is y_m = G_mm z_m, y_i = D_i⁻¹ z_i − E_iᵀ y_{i+1} below, with L z = b. So nodes past a row's own are never
+/// visited; the answer there follows by symmetry from the rows there. Four rows are solved at a time, one in each lane.
 bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  const System& system = systems_[static_cast<std::size_t>(which)];
-  add_compliance_by_rows(system.h, J, prescribed_, scratch_, W, [&](std::span<Vec3> y) { solve(system, y); });
+  System& system = systems_[static_cast<std::size_t>(which)];
+  const int groups = (J.rows() + kLanes - 1) / kLanes;
+  group_nodes_.assign(static_cast<std::size_t>(groups), {node_count(), -1});
+  int lowest = node_count();
+  for (int r = 0; r < J.rows(); ++r) {
+    auto& [low, high] = group_nodes_[static_cast<std::size_t>(r / kLanes)];
+    for (const BlockRows::Entry& e : J.row(r)) {
+      low = std::min(low, e.block / 2);
+      high = std::max(high, e.block / 2);
+    }
+    lowest = std::min(lowest, low);
+  }
+  compute_node_compliance(system);
+  for (int g = 0; g < groups; ++g) {
+    const auto [low, high] = group_nodes_[static_cast<std::size_t>(g)];
+    if (high < 0) continue;
+    const int first = kLanes * g, count = std::min(kLanes, J.rows() - first);
+    solve_group(system, J, first, low, high, lowest);
+    for (int other = 0; other < groups; ++other) {
+      const int end = group_nodes_[static_cast<std::size_t>(other)].second;
+      if (end < 0 || end > high || (end == high && other > g)) continue;
+      for (int s = kLanes * other; s < std::min(J.rows(), kLanes * (other + 1)); ++s) {
+        Eigen::Array4d sum = Eigen::Array4d::Zero();
+        for (const BlockRows::Entry& e : J.row(s)) {
+          const Eigen::Array4d* y = answers_[static_cast<std::size_t>(e.block / 2)].data() + 3 * (e.block % 2);
+          sum += e.value[0] * y[0] + e.value[1] * y[1] + e.value[2] * y[2];
+        }
+        for (int k = 0; k < count; ++k) {
+          W(s, first + k) += sum[k];
+          if (other != g) W(first + k, s) += sum[k];
+        }
+      }
+    }
+  }
   return true;
+}
+
+/// answers_ = h A⁻¹ Jᵀ of up to four rows, from their last node down to `lowest`.
+void BeamChain::solve_group(const System& system, const BlockRows& J, int first, int low, int high,
+                            int lowest) noexcept {
+  const auto y = [&](int node) -> Lanes& { return answers_[static_cast<std::size_t>(node)]; };
+  // out += scale · M x, or Mᵀ x.
+  const auto add_product = [](double scale, const Mat6& M, const Lanes& x, Lanes& out) {
+    for (int j = 0; j < 6; ++j) {
+      const Eigen::Array4d xj = scale * x[static_cast<std::size_t>(j)];
+      for (int i = 0; i < 6; ++i) out[static_cast<std::size_t>(i)] += M(i, j) * xj;
+    }
+  };
+  const auto subtract_transposed = [](const Mat6& M, const Lanes& x, Lanes& out) {
+    for (int i = 0; i < 6; ++i) {
+      Eigen::Array4d sum = M(0, i) * x[0];
+      for (int j = 1; j < 6; ++j) sum += M(j, i) * x[static_cast<std::size_t>(j)];
+      out[static_cast<std::size_t>(i)] -= sum;
+    }
+  };
+  Lanes zero;
+  zero.fill(Eigen::Array4d::Zero());
+  for (int i = std::min(low, lowest); i <= high; ++i) y(i) = zero;
+  for (int k = 0; k < std::min(kLanes, J.rows() - first); ++k) {
+    for (const BlockRows::Entry& e : J.row(first + k)) {
+      if (prescribed_[static_cast<std::size_t>(e.block)]) continue;
+      for (int c = 0; c < 3; ++c)
+        y(e.block / 2)[static_cast<std::size_t>(3 * (e.block % 2) + c)][k] += system.h * e.value[c];
+    }
+  }
+  for (int i = low; i < high; ++i) add_product(-1.0, system.elimination[static_cast<std::size_t>(i)], y(i), y(i + 1));
+  Lanes own = zero;
+  add_product(1.0, system.node_compliance[static_cast<std::size_t>(high)], y(high), own);
+  y(high) = own;
+  for (int i = high - 1; i >= lowest; --i) {
+    own = zero;
+    if (i >= low) add_product(1.0, system.inverse_pivot[static_cast<std::size_t>(i)], y(i), own);
+    subtract_transposed(system.elimination[static_cast<std::size_t>(i)], y(i + 1), own);
+    y(i) = own;
+  }
+}
+
+/// G_ii of all nodes.
+void BeamChain::compute_node_compliance(System& system) const noexcept {
+  const std::size_t n = poses_.size();
+  system.node_compliance[n - 1] = system.inverse_pivot[n - 1];
+  for (std::size_t i = n - 1; i > 0; --i) {
+    const Mat6 GE = system.node_compliance[i] * system.elimination[i - 1];
+    system.node_compliance[i - 1] = system.inverse_pivot[i - 1];
+    system.node_compliance[i - 1].noalias() += system.elimination[i - 1].transpose() * GE;
+  }
 }
 
 void BeamChain::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,

@@ -111,7 +111,9 @@ BeamChain::BeamChain(const BeamChainSettings& s)
   validate(s.material, "chain");
   const std::size_t n = poses_.size();
   velocities_.assign(2 * n, Vec3::Zero());
-  external_ = forces_ = stiffness_velocity_ = scratch_ = changes_ = prescribed_velocities_ = velocities_;
+  external_ = forces_ = stiffness_velocity_ = changes_ = prescribed_velocities_ = velocities_;
+  answers_.resize(n);
+  group_nodes_.reserve(512);  // 2,048 rows; past that add_compliance() allocates
   prescribed_.assign(2 * n, 0);
   masses_.assign(n, 0.0);
   inertias_.assign(n, Vec3::Zero());
@@ -122,7 +124,7 @@ BeamChain::BeamChain(const BeamChainSettings& s)
   predicted_.resize(n);
   systems_.resize(static_cast<std::size_t>(s.max_time_steps));
   for (System& system : systems_) {
-    system.diagonal = system.pivot = stiffness_diagonal_;
+    system.diagonal = system.inverse_pivot = system.node_compliance = stiffness_diagonal_;
     system.lower = system.elimination = stiffness_lower_;
   }
   const double E = s.material.young_modulus, G = s.material.lame_mu(), rho = s.material.density;

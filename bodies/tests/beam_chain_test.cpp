@@ -314,18 +314,24 @@ TEST(BeamChain, ComplianceIsThatOfTheDenseInverseWithBothTimeSteps) {
   const std::vector<double> steps = {0.02, 0.001};
   ASSERT_TRUE(chain.linearise(steps));
   const int n = 3 * chain.block_count();
+  // Up and down the chain, one row of none of its nodes and one of two places.
+  constexpr int kRows = 11;
   BlockRows J;
-  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(6, n);
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(kRows, n);
   std::array<BlockRows::Entry, 4> entries;
-  for (int r = 0; r < 6; ++r) {
-    J.begin_row();
+  const auto add = [&](int r, int beam) {
     const int count =
-        chain.compute_point_row({r, Vec3(0.2, 0.8, 0.0), Vec3(0.001, 0.002, 0.0)}, Vec3(0.3 * r, 1, -0.2), entries);
+        chain.compute_point_row({beam, Vec3(0.2, 0.8, 0.0), Vec3(0.001, 0.002, 0.0)}, Vec3(0.3 * r, 1, -0.2), entries);
     for (int i = 0; i < count; ++i) {
       const auto& e = entries[static_cast<std::size_t>(i)];
       J.add(e.block, e.value);
       if (e.block > 1) dense.block<1, 3>(r, 3 * e.block) += e.value.transpose();
     }
+  };
+  for (int r = 0; r < kRows; ++r) {
+    J.begin_row();
+    if (r != 7) add(r, 5 * r % 6);
+    if (r == 9) add(r, 0);
   }
   // A(h) Δv = f, column by column, is the body's own solve with unit forces: independent of add_compliance's path.
   for (int k = 0; k < 2; ++k) {
@@ -340,7 +346,7 @@ TEST(BeamChain, ComplianceIsThatOfTheDenseInverseWithBothTimeSteps) {
       inverse.col(c) = Eigen::Map<Eigen::VectorXd>(dv[0].data(), n);
     }
     EXPECT_LT((inverse - inverse.transpose()).norm(), 1e-9 * inverse.norm());
-    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(6, 6);
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(kRows, kRows);
     ASSERT_TRUE(chain.add_compliance(k, J, W));
     const Eigen::MatrixXd expected = steps[static_cast<std::size_t>(k)] * dense * inverse * dense.transpose();
     EXPECT_LT((W - expected).norm(), 1e-9 * expected.norm());

@@ -17,6 +17,19 @@ constexpr std::array kExperiments = {
                "a virtual wall below and far above the passive stiffness, and the passivity controller (Colgate & "
                "Schenkel 1997; Hannaford & Ryu 2002)",
                &run_wall_passivity},
+    Experiment{
+        "dervaux-two-beams",
+        "two joined beams, one a loop: symmetric at rest, and the fast one vibrates (Dervaux et al. 2013, Fig. 2)",
+        &run_dervaux_two_beams},
+    Experiment{"dervaux-cylinder-wire",
+               "a wire at 1 kHz drags, lifts and drops a soft cylinder at 50 Hz (Dervaux et al. 2013, Fig. 3)",
+               &run_dervaux_cylinder_wire},
+    Experiment{
+        "dervaux-error",
+        "where the scheme of Dervaux et al. 2013 is good and where not: slow rates of 10 to 100 Hz, soft to stiff",
+        &run_dervaux_error},
+    Experiment{"dervaux-tick", "what both loops of the scheme of Dervaux et al. 2013 cost, with 10 to 50 beams",
+               &run_dervaux_tick},
 };
 
 }  // namespace

@@ -5,6 +5,10 @@
 // One function an experiment, each in a file of its own name.
 namespace palpate {
 
+ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options);
+ExperimentResult run_dervaux_error(const ExperimentOptions& options);
+ExperimentResult run_dervaux_tick(const ExperimentOptions& options);
+ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options);
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
 ExperimentResult run_wall_passivity(const ExperimentOptions& options);
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "compliance/compliance.h"
 #include "direct/direct.h"
 #include "halfspace/halfspace.h"
 #include "palpate/core/error.h"
@@ -23,6 +24,9 @@ constexpr std::array kMethods = {
     MethodInfo{"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
     MethodInfo{"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
                &refuse_moving},
+    MethodInfo{"compliance",
+               "a stiff tool at the fast rate, all else at the slow, one contact problem at both (Dervaux)",
+               &make_compliance, &refuse_compliance},
 };
 
 }  // namespace

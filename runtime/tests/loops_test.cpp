@@ -26,6 +26,20 @@ World make_floor_world(double friction) {
   return world;
 }
 
+/// The same floor as a plane, with the tool as a body of the world: for methods that ask for that.
+World make_world_for(const MethodInfo& method, double friction, const DeviceState& start) {
+  World world = make_floor_world(friction);
+  if (method.refuse(world, {}).empty()) return world;
+  World moving;
+  ContactShape plane;
+  plane.kind = ContactShape::Kind::kPlane;
+  plane.friction = friction;
+  moving.add({"floor", nullptr, plane});
+  add_tool(moving, {}, start.pose);
+  moving.prepare();
+  return moving;
+}
+
 /// Presses 5 mm into the floor at y = 0 and slides along x.
 std::unique_ptr<Device> make_pressing_hand() {
   PressAndSlidePathSettings s;
@@ -49,9 +63,12 @@ struct Result {
 };
 
 Result run(std::string_view method_name, const RunSettings& settings, double friction = 0.0) {
-  World world = make_floor_world(friction);
   const std::unique_ptr<Device> device = make_pressing_hand();
-  Method method = find_method(method_name).make({world, {}, settings.dt, settings.slow_period, device->read(0.0)});
+  World world = make_world_for(find_method(method_name), friction, device->read(0.0));
+  MethodSettings exact;
+  exact.compliance.tolerance = 1e-10;  // so that no force is off by more than this times the coupling
+  Method method =
+      find_method(method_name).make({world, {}, settings.dt, settings.slow_period, device->read(0.0), exact});
   Result out;
   out.summary = run_lockstep(settings, {method, *device, &out.rows});
   return out;
@@ -201,7 +218,7 @@ struct GuardedDevice : Device {
 TEST(FastLoop, NoTickOfAnyMethodAllocatesLocksOrDoesIo) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (const MethodInfo& info : registered_methods()) {
-    World world = make_floor_world(0.3);
+    World world = make_world_for(info, 0.3, make_pressing_hand()->read(0.0));
     GuardedDevice device;
     RunSettings s = settings_for(2.0);
     s.passivity.emplace();

@@ -104,6 +104,8 @@ class BeamChain final : public Body {
   using Vec6 = Eigen::Matrix<double, 6, 1>;
   using Mat12 = Eigen::Matrix<double, 12, 12>;
   using Mat6x12 = Eigen::Matrix<double, 6, 12>;
+  static constexpr int kLanes = 4;
+  using Lanes = std::array<Eigen::Array4d, 6>;  ///< six unknowns of a node for four right-hand sides
 
   struct Beam {
     double length;
@@ -121,15 +123,18 @@ class BeamChain final : public Body {
   /// L D Lᵀ of A(h), and what belongs to it.
   struct System {
     double h = 0.0;
-    std::vector<Mat6> diagonal;     ///< A_ii
-    std::vector<Mat6> lower;        ///< A_{i+1,i}
-    std::vector<Mat6> pivot;        ///< lower Cholesky factors of D_i
-    std::vector<Mat6> elimination;  ///< A_{i+1,i} D_i⁻¹
+    std::vector<Mat6> diagonal;         ///< A_ii
+    std::vector<Mat6> lower;            ///< A_{i+1,i}
+    std::vector<Mat6> inverse_pivot;    ///< D_i⁻¹
+    std::vector<Mat6> elimination;      ///< A_{i+1,i} D_i⁻¹
+    std::vector<Mat6> node_compliance;  ///< blocks of A⁻¹ on the diagonal, of the last add_compliance()
   };
   void assemble() noexcept;
   void assemble_system(System& system) noexcept;
   bool factor(System& system) noexcept;
   void solve(const System& system, std::span<Vec3> y) const noexcept;
+  void compute_node_compliance(System& system) const noexcept;
+  void solve_group(const System& system, const BlockRows& J, int first, int low, int high, int lowest) noexcept;
   Mat3 compute_world_inertia(std::size_t node) const noexcept;
   void update_skin() noexcept;
 
@@ -152,7 +157,9 @@ class BeamChain final : public Body {
   std::vector<Vec3> stiffness_velocity_;                    ///< K₊ v
   std::vector<System> systems_;
   int system_count_ = 0;
-  std::vector<Vec3> scratch_, changes_;
+  std::vector<Vec3> changes_;
+  std::vector<Lanes> answers_;                    ///< scratch of add_compliance(), of each node
+  std::vector<std::pair<int, int>> group_nodes_;  ///< scratch: first and last node of each four rows
   std::vector<FrameState> frames_;
   mutable std::vector<FrameState> predicted_;  ///< scratch of predict_surface()
   FrameSkin skin_;

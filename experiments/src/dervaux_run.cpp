@@ -1,0 +1,82 @@
+#include "dervaux_run.h"
+
+#include "palpate/core/error.h"
+#include "palpate/haptics/scripted.h"
+#include "palpate/scene/builtin.h"
+
+namespace palpate::dervaux {
+namespace {
+
+class Watcher final : public RunSink {
+ public:
+  Watcher(RunData& data, World& world, const WatchedRun& run, bool every_tick)
+      : data_(data), world_(world), run_(run), every_tick_(every_tick) {}
+  void add(const TickRow& row) override {
+    if (run_.keep_rows) data_.ticks.push_back(row);
+    if (run_.on_tick) run_.on_tick(row);
+    if (every_tick_ && run_.watch) run_.watch(row.time, world_, {});
+  }
+  void add(const StepRow& row) override {
+    if (run_.keep_rows) data_.steps.push_back(row);
+    if (run_.watch) run_.watch(row.time, world_, row);
+  }
+
+ private:
+  RunData& data_;
+  World& world_;
+  const WatchedRun& run_;
+  const bool every_tick_;
+};
+
+}  // namespace
+
+Scene load_variant(std::string_view name,
+                   std::initializer_list<std::pair<std::string_view, std::string>> replacements) {
+  std::string text = load_builtin_scene(name).text;
+  for (const auto& [from, to] : replacements) {
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) fail_input("scene {} has no {} to replace", name, from);
+    text.replace(at, from.size(), to);
+  }
+  return parse_scene(std::move(text), fmt::format("scenes/{}.json", name));
+}
+
+SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSettings& path, const WatchedRun& run,
+                     const ExperimentOptions& options) {
+  ScriptedDevice device(make_path(path));
+  Method method = make_method(scene, run.method, world, device);
+  SceneRun out;
+  out.data.name = run.name;
+  Watcher watcher(out.data, world, run, method.slow == nullptr);
+  RunControl control;
+  control.stop = options.stop;
+  if (options.progress)
+    control.progress = [&](double t) { options.progress(run.name, std::min(1.0, t / scene.run.seconds)); };
+  out.summary = run_lockstep(scene.run, {method, device, &watcher}, control);
+  out.data.tick_times = out.summary.tick_times;
+  out.data.step_times = out.summary.step_times;
+  return out;
+}
+
+Plot make_tick_plot(const std::string& title, const std::string& y_label, const std::string& y_unit,
+                    const std::vector<const RunData*>& runs, const std::function<double(const TickRow&)>& value) {
+  Plot plot;
+  plot.title = title;
+  plot.x_label = "time";
+  plot.x_unit = "s";
+  plot.y_label = y_label;
+  plot.y_unit = y_unit;
+  for (const RunData* run : runs) {
+    Series series;
+    series.name = run->name;
+    series.style = run->name == "reference" ? SeriesStyle::kReference : SeriesStyle::kMethod;
+    for (const TickRow& row : run->ticks) {
+      series.x.push_back(row.time);
+      series.y.push_back(value(row));
+    }
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+}  // namespace palpate::dervaux

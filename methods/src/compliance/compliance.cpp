@@ -1,0 +1,22 @@
+#include "compliance/compliance.h"
+
+#include "compliance/fast_half.h"
+#include "compliance/slow_half.h"
+#include "palpate/core/error.h"
+
+namespace palpate {
+
+Method make_compliance(const MethodContext& context) {
+  using namespace compliance;
+  return {layout_of<Model>(), layout_of<Feedback>(), std::make_unique<ComplianceSlow>(context),
+          std::make_unique<ComplianceFast>(context)};
+}
+
+std::string refuse_compliance(const World& world, const ToolSettings& tool) {
+  if (world.tool() < 0) return "a point among static surfaces is not a body of the world";
+  if (tool.kind == ToolSettings::Kind::kChain && tool.beams + 1 > compliance::kMaxNodes)
+    return fmt::format("the tool has {} beams; a tick has room for {}", tool.beams, compliance::kMaxNodes - 1);
+  return {};
+}
+
+}  // namespace palpate

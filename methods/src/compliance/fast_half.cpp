@@ -1,0 +1,241 @@
+#include "compliance/fast_half.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace palpate::compliance {
+namespace {
+
+std::size_t as_size(std::int32_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
+bool is_finite(const DeviceState& device) noexcept {
+  return device.pose.position.allFinite() && device.pose.rotation.coeffs().allFinite() &&
+         device.velocity.linear.allFinite() && device.velocity.angular.allFinite();
+}
+
+}  // namespace
+
+ComplianceFast::ComplianceFast(const MethodContext& c)
+    : dt_(c.dt),
+      lookahead_(c.settings.compliance.lookahead * c.slow_period),
+      push_out_speed_(c.world.settings().push_out_speed),
+      by_constraints_(c.settings.compliance.force == "constraints"),
+      tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
+      grip_(c, *tool_),
+      device_(c.start),
+      solver_(make_accelerated_solver()) {
+  solver_settings_.tolerance = c.settings.compliance.tolerance;
+  solver_settings_.max_iterations = c.settings.compliance.max_iterations;
+  solver_settings_.max_seconds = c.settings.compliance.max_seconds;
+  solver_settings_.pyramid = c.world.settings().solver.pyramid;
+  state_.resize(as_size(tool_->state_size()));
+  c.world.bodies()[as_size(c.world.tool())].body->save_state(state_);
+  tool_->restore_state(state_);
+  free_.assign(as_size(tool_->block_count()), Vec3::Zero());
+  change_ = free_;
+  entries_.resize(as_size(tool_->max_row_entries()));
+  J_.reserve(kMaxRows, 2 * kMaxRows * tool_->max_row_entries());
+  problem_.reserve(kMaxRows, 1, kMaxRows, 0);
+  solver_->reserve(kMaxRows, kMaxRows, 0);
+}
+
+TickResult ComplianceFast::tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept {
+  TickResult out;
+  if (model.header.sequence > 0 && model.valid != 0 && is_finite(device)) {
+    if (model.header.sequence != sequence_) adopt(model);
+    const double age = std::clamp(feedback.header.time - model.header.time, 0.0, lookahead_);
+    if (move(device, model, age, out)) {
+      tool_->save_state(state_);
+    } else {
+      tool_->restore_state(state_);
+      std::fill(change_.begin(), change_.end(), Vec3::Zero());
+      tool_->set_velocities(change_);
+      std::fill(lambda_.begin(), lambda_.end(), 0.0);
+      out = {};
+    }
+  }
+  out.tool = grip_.device_pose(*tool_);
+  if (is_finite(device)) device_ = device;
+  send(feedback);
+  return out;
+}
+
+/// Takes over a model: its constraints, the compliance that it brings, and what is known of them from the last one.
+void ComplianceFast::adopt(const Model& model) noexcept {
+  std::copy_n(memory_.begin(), memories_, old_memory_.begin());
+  const std::size_t old = as_size(memories_);
+  problem_.clear();
+  problem_.add_dense_body();
+  std::size_t row = 0;
+  for (int i = 0; i < model.constraints; ++i) {
+    const PublishedConstraint& from = model.constraint[as_size(i)];
+    Constraint c;
+    c.kind = from.kind;
+    c.rows = from.rows;
+    c.friction = from.friction;
+    c.lower = from.lower;
+    c.upper = from.upper;
+    c.a = {ConstraintSide::Kind::kDense, 0, -1};
+    problem_.add_constraint(c);
+
+    Memory& m = memory_[as_size(i)];
+    m = {};
+    m.id = from.id;
+    m.contact = from.kind == ConstraintKind::kContact;
+    m.rows = from.rows;
+    const auto known = std::find_if(old_memory_.begin(), old_memory_.begin() + static_cast<std::ptrdiff_t>(old),
+                                    [&](const Memory& x) { return x.id == m.id && x.contact == m.contact; });
+    const bool found = known != old_memory_.begin() + static_cast<std::ptrdiff_t>(old);
+    if (found) {
+      m.slip = known->slip;
+      m.anchored = from.slip_known != 0;
+      m.anchor = m.slip - from.slip;
+    }
+    for (int r = 0; r < from.rows; ++r, ++row) {
+      lambda_[row] = 0.0;
+      if (found && m.contact) lambda_[row] = known->force.dot(model.row[row].direction);
+      if (found && !m.contact && known->rows == m.rows) lambda_[row] = known->lambda[as_size(r)];
+      problem_.compliance(static_cast<int>(row)) = model.row[row].compliance;
+      problem_.delta_free(static_cast<int>(row)) = model.row[row].gap + model.row[row].motion;
+    }
+  }
+  problem_.prepare_dense();
+  problem_.dense_compliance(0) = Eigen::Map<const Eigen::MatrixXd>(model.W.data(), model.rows, model.rows);
+  memories_ = model.constraints;
+  sequence_ = model.header.sequence;
+}
+
+bool ComplianceFast::move(const DeviceState& device, const Model& model, double age, TickResult& out) noexcept {
+  grip_.hold(*tool_, device, 0.0);                 // H1
+  if (!tool_->linearise({&dt_, 1})) return false;  // H2
+  tool_->compute_free_motion(0, free_);
+  assemble_rows(model, age);               // H3
+  const Eigen::Index n = model.tool_rows;  // H4
+  auto W = problem_.dense_compliance(0);
+  for (Eigen::Index c = 0; c < n; ++c)
+    W.col(c).head(n) = Eigen::Map<const Eigen::VectorXd>(model.W.data() + c * model.rows, n);
+  if (!tool_->add_compliance(0, J_, W.topLeftCorner(n, n))) return false;
+  const auto lambda = std::span(lambda_).first(as_size(model.rows));
+  const SolveReport solved = solver_->solve(problem_, solver_settings_, lambda);  // H5
+  if (!std::isfinite(solved.residual.metres)) return false;
+  tool_->compute_correction(0, J_, lambda, change_);  // H6
+  for (std::size_t b = 0; b < change_.size(); ++b) {
+    change_[b] += free_[b];
+    if (!change_[b].allFinite()) return false;
+  }
+  note_slip(model);
+  const Wrench by_constraints = by_constraints_ ? sum_constraint_forces(model) : Wrench{};
+  tool_->advance(dt_, change_);
+  const Wrench on_tool = tool_->compute_grip();
+  out.wrench = by_constraints_ ? by_constraints : Wrench{-on_tool.force, -on_tool.torque};
+  out.residual = solved.residual.metres;
+  out.iterations = solved.iterations;
+  for (int i = 0, row = 0; i < model.tool_constraints; row += model.constraint[as_size(i)].rows, ++i)
+    out.contacts += model.constraint[as_size(i)].kind == ConstraintKind::kContact && lambda_[as_size(row)] > 0.0;
+  return palpate::is_finite(out.wrench);
+}
+
+/// J of the tool and δ of its rows (eq. 10–12). Directions are the model's (section III-B), lever arms those of now.
+void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
+  J_.clear();
+  int row = 0;
+  for (int i = 0; i < model.tool_constraints; ++i) {
+    const PublishedConstraint& c = model.constraint[as_size(i)];
+    Vec3 way = -c.start;
+    for (int k = 0; k < c.points; ++k)
+      way += c.on_tool[as_size(k)].scale * tool_->compute_point(c.on_tool[as_size(k)].point);
+    const Vec3 turn = rotation_vector(tool_->compute_frame(c.on_tool[0].point) * c.start_frame.conjugate()) *
+                      (c.on_tool[0].scale < 0.0 ? -1.0 : 1.0);
+    Memory& m = memory_[as_size(i)];
+    if (m.contact && !m.anchored) {
+      m.anchor = way;
+      m.anchored = true;
+      for (int r = 0; r < 3; ++r)
+        m.anchor += age * model.row[as_size(row + r)].rate * model.row[as_size(row + r)].direction;
+    }
+    for (int r = 0; r < c.rows; ++r, ++row) {
+      const PublishedRow& from = model.row[as_size(row)];
+      const double free = fill_row(c, from);
+      double gap = from.gap + from.direction.dot(from.turn ? turn : way) + age * from.rate;
+      if (m.contact && r == 0) gap = std::max(gap, -dt_ * push_out_speed_);
+      if (m.contact && r > 0) gap -= from.direction.dot(m.anchor);
+      problem_.delta_free(row) = gap + from.motion + free;
+    }
+  }
+}
+
+/// Adds the row to J; returns what the tool's free motion does to it in this tick [m].
+double ComplianceFast::fill_row(const PublishedConstraint& constraint, const PublishedRow& row) noexcept {
+  const std::span<const Vec3> v = tool_->velocities();
+  double speed = 0.0;
+  J_.begin_row();
+  for (int k = 0; k < constraint.points; ++k) {
+    const ToolPoint& at = constraint.on_tool[as_size(k)];
+    const Vec3 direction = at.scale * row.direction;
+    const int count = row.turn ? tool_->compute_turn_row(at.point, direction, entries_)
+                               : tool_->compute_point_row(at.point, direction, entries_);
+    for (const BlockRows::Entry& e : std::span(entries_).first(as_size(count))) {
+      J_.add(e.block, e.value);
+      speed += e.value.dot(v[as_size(e.block)] + free_[as_size(e.block)]);
+    }
+  }
+  return dt_ * speed;
+}
+
+/// Friction holds against the slip of this tick, not against the way since the model began: what a contact slips now
+/// is taken off its tangents' δ from the next tick on. What sticks has δ_t = 0 and keeps its place.
+void ComplianceFast::note_slip(const Model& model) noexcept {
+  problem_.compute_delta(std::span(lambda_).first(as_size(model.rows)), delta_);
+  for (int i = 0, row = 0; i < model.constraints; row += model.constraint[as_size(i)].rows, ++i) {
+    Memory& m = memory_[as_size(i)];
+    const auto at = as_size(row);
+    if (!m.contact) {
+      std::copy_n(lambda_.begin() + row, m.rows, m.lambda.begin());
+      continue;
+    }
+    m.force.setZero();
+    for (std::size_t r = 0; r < 3; ++r) m.force += lambda_[at + r] * model.row[at + r].direction;
+    if (i >= model.tool_constraints) continue;
+    const Vec3 slip = delta_[at + 1] * model.row[at + 1].direction + delta_[at + 2] * model.row[at + 2].direction;
+    m.slip += slip;
+    m.anchor += slip;
+  }
+}
+
+/// The paper's force: Σ Jᵀλ over the tool's nodes, and its moment about the handle.
+Wrench ComplianceFast::sum_constraint_forces(const Model& model) const noexcept {
+  const Vec3 handle = tool_->handle_pose().position;
+  Wrench sum;
+  int row = 0;
+  for (int i = 0; i < model.tool_constraints; ++i) {
+    const PublishedConstraint& c = model.constraint[as_size(i)];
+    for (int r = 0; r < c.rows; ++r, ++row) {
+      const PublishedRow& from = model.row[as_size(row)];
+      for (int k = 0; k < c.points; ++k) {
+        const ToolPoint& at = c.on_tool[as_size(k)];
+        const Vec3 f = lambda_[as_size(row)] * at.scale * from.direction;
+        if (from.turn) {
+          sum.torque += f;
+        } else {
+          sum.force += f;
+          sum.torque += (tool_->compute_point(at.point) - handle).cross(f);
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+void ComplianceFast::send(Feedback& feedback) const noexcept {
+  feedback.device = device_;
+  std::copy(state_.begin(), state_.end(), feedback.tool.begin());
+  feedback.slips = 0;
+  for (int i = 0; i < memories_; ++i) {
+    const Memory& m = memory_[as_size(i)];
+    if (m.contact) feedback.slip[as_size(feedback.slips++)] = {m.id, m.slip};
+  }
+}
+
+}  // namespace palpate::compliance
