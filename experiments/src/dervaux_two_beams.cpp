@@ -20,6 +20,7 @@ using dervaux::WatchedRun;
 constexpr int kPositions = 20;
 constexpr double kMove = 0.5, kRest = 3.0;  // [s]
 constexpr double kLength = 0.12;            // of each beam [m]
+constexpr double kPlucked = 0.506;          // the hand is back at rest [s]
 constexpr double kDensity = 1500.0, kRadius = 0.001, kYoungModulus = 1e8;
 
 /// Twenty places sideways of the line. Both ends are clamped along it, so the middle line is an S that takes 0.6 d²/2L
@@ -168,7 +169,7 @@ Pluck run_pluck(double dt, const ExperimentOptions& options) {
   out.data = run_watched(scene, world, path, {"compliance", name, {}, true}, options).data;
   double mean = 0.0;
   for (const TickRow& row : out.data.ticks) {
-    if (row.time > 0.506) out.x.push_back(row.wanted.force.x());
+    if (row.time > kPlucked) out.x.push_back(row.wanted.force.x());
   }
   for (const double f : out.x) mean += f / static_cast<double>(out.x.size());
   for (double& f : out.x) f -= mean;
@@ -312,11 +313,12 @@ ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
   out.report.tables = {std::move(rest), std::move(modes)};
   std::vector<const RunData*> all;
   for (const Settled& s : runs) all.push_back(&s.run.data);
-  out.report.plots = {make_shape_plot(scene, options), make_spectrum(fine),
-                      dervaux::make_tick_plot("Force on the hand, over the 20 places", "force", "N", all,
-                                              [](const TickRow& r) { return r.wanted.force.norm(); }),
-                      dervaux::make_tick_plot("Sideways force after a pluck", "force", "N", {&fine.data, &usual.data},
-                                              [](const TickRow& r) { return r.wanted.force.x(); })};
+  out.report.plots = {
+      make_shape_plot(scene, options), make_spectrum(fine),
+      dervaux::make_tick_plot("Force on the hand, over the 20 places", "force", "N", all,
+                              [](const TickRow& r) { return r.wanted.force.norm(); }),
+      dervaux::make_tick_plot("Sideways force after a pluck", "force", "N", {&fine.data, &usual.data},
+                              [](const TickRow& r) { return r.time > kPlucked ? r.wanted.force.x() : kNotAvailable; })};
   return out;
 }
 
