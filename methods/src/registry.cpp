@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "direct/direct.h"
+#include "double_coupling/double_coupling.h"
 #include "halfspace/halfspace.h"
+#include "jacobian/jacobian.h"
 #include "palpate/core/error.h"
 #include "reference/reference.h"
 #include "world_tool.h"
@@ -23,6 +25,10 @@ constexpr std::array kMethods = {
     MethodInfo{"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
     MethodInfo{"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
                &refuse_moving},
+    MethodInfo{"jacobian", "a rigid tool that meets the world through a linear contact model (Otaduy & Gross 2007)",
+               &make_jacobian, &refuse_jacobian},
+    MethodInfo{"double_coupling", "a tool in each loop and a second virtual coupling between them",
+               &make_double_coupling, &refuse_double_coupling},
 };
 
 }  // namespace
