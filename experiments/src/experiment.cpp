@@ -17,6 +17,12 @@ constexpr std::array kExperiments = {
                "a virtual wall below and far above the passive stiffness, and the passivity controller (Colgate & "
                "Schenkel 1997; Hannaford & Ryu 2002)",
                &run_wall_passivity},
+    Experiment{"otaduy-block",
+               "a soft block under a cylinder at 10 to 60 Hz: force, cost, sticking (Otaduy & Gross 2007, Fig. 3)",
+               &run_otaduy_block},
+    Experiment{"otaduy-liver", "a rod on a soft liver at 20 Hz (Otaduy & Gross 2007, Fig. 2)", &run_otaduy_liver},
+    Experiment{"otaduy-polyp", "a thin polyp bent far by a rod at 20 Hz (Otaduy & Gross 2007, Fig. 2)",
+               &run_otaduy_polyp},
 };
 
 }  // namespace

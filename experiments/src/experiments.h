@@ -7,5 +7,8 @@ namespace palpate {
 
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
 ExperimentResult run_wall_passivity(const ExperimentOptions& options);
+ExperimentResult run_otaduy_block(const ExperimentOptions& options);
+ExperimentResult run_otaduy_liver(const ExperimentOptions& options);
+ExperimentResult run_otaduy_polyp(const ExperimentOptions& options);
 
 }  // namespace palpate

@@ -60,7 +60,7 @@ class DoubleFast final : public TypedFastHalf<Model, Feedback> {
  public:
   explicit DoubleFast(const MethodContext& c)
       : dt_(c.dt),
-        tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity)),
+        tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
         device_grip_(c, *tool_.body),
         both_(c, *tool_.body) {}
 

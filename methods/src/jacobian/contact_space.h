@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "jacobian/messages.h"
+#include "messages.h"
 #include "palpate/constraints/problem.h"
 
 namespace palpate::jacobian {

@@ -14,7 +14,7 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
   explicit JacobianFast(const MethodContext& c)
       : settings_(c.settings.jacobian),
         dt_(c.dt),
-        tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity)),
+        tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
         grip_(c, *tool_.body),
         solver_(make_accelerated_solver()) {
     grip_.grip().exact = settings_.form == JacobianSettings::Form::kEquality;

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "jacobian/messages.h"
+#include "messages.h"
 
 namespace palpate::jacobian {
 

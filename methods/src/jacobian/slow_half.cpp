@@ -24,7 +24,7 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
         dt_(c.dt),
         slow_period_(c.slow_period),
         grip_(c, tool_),
-        shadow_(make_tool(c.tool, c.start.pose, c.world.settings().gravity)) {
+        shadow_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)) {
     grip_.grip().exact = equality();
   }
 

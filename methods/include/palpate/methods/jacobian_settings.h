@@ -22,8 +22,8 @@ struct JacobianSettings {
   /// Equality: time constant of a low-pass on the published matrices [s], 0: none. The paper: "convenient" at 10 Hz.
   double filter_time = 0.0;
   int max_contacts = 40;    ///< published, at most kMost; the deepest are kept
-  double tolerance = 1e-7;  ///< of the tick's solve [m]
-  int max_iterations = 60;  ///< of the tick's solve: its bound in time
+  double tolerance = 1e-6;  ///< of the tick's solve [m]: a millinewton at a coupling of 1000 N/m
+  int max_iterations = 40;  ///< of the tick's solve: its bound in time
   static constexpr int kMost = 40;
 };
 
