@@ -87,8 +87,11 @@ void JacobianFast::take(const Model& model) noexcept {
   taken_ = model.header.sequence;
   contacts_ = model.contacts;
   problem_.clear();
-  if (contacts_ < 0 || contacts_ > kMaxContacts) contacts_ = 0;
-  if (settings_.form == JacobianSettings::Form::kEquality || contacts_ == 0) return;
+  const bool equality = settings_.form == JacobianSettings::Form::kEquality;
+  // The six equations hold any number of contacts; no world has more than so many.
+  constexpr std::int32_t kMostHeld = 100000;
+  if (contacts_ < 0 || contacts_ > (equality ? kMostHeld : kMaxContacts)) contacts_ = 0;
+  if (equality || contacts_ == 0) return;
   const int n = 3 * contacts_;
   const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
   bool finite = W.allFinite() && model.tool.position.allFinite() && model.tool.rotation.coeffs().allFinite();
