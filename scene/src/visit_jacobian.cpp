@@ -16,6 +16,8 @@ void visit_jacobian(Fields& f, JacobianSettings& s) {
             s.track);
   f.number({.name = "filter_time", .doc = "low-pass on the model of the equality form; 0: none", .unit = "s"},
            s.filter_time, {0.0, 10.0});
+  f.number({.name = "blend", .doc = "share of a slow period over which a new model of the inequality form takes over"},
+           s.blend, {0.0, 1.0});
   f.integer({.name = "max_contacts", .doc = "published; the deepest are kept"}, s.max_contacts,
             {1, JacobianSettings::kMost});
   f.number({.name = "tolerance", .doc = "of the contact solve in a tick", .unit = "m"}, s.tolerance, {0.0, 1.0, true});

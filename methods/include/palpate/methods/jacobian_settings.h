@@ -21,6 +21,8 @@ struct JacobianSettings {
   bool track = true;
   /// Equality: time constant of a low-pass on the published matrices [s], 0: none. The paper: "convenient" at 10 Hz.
   double filter_time = 0.0;
+  /// Inequality: share of a slow period over which a new model takes the place of the last, 0: at once.
+  double blend = 0.5;
   int max_contacts = 40;    ///< published, at most kMost; the deepest are kept
   double tolerance = 1e-6;  ///< of the tick's solve [m]: a millinewton at a coupling of 1000 N/m
   int max_iterations = 40;  ///< of the tick's solve: its bound in time
