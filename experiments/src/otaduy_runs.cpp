@@ -1,6 +1,7 @@
 #include "otaduy_runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "palpate/haptics/replay.h"
@@ -104,6 +105,19 @@ Plot make_component_plot(const std::string& title, const std::vector<const RunDa
   return plot;
 }
 
+namespace {
+
+/// RMS difference of the torques that two runs of the same hand asked for [N·m]. Not of those sent: devices without
+/// torque get none.
+double compare_torques(const RunData& run, const RunData& truth) {
+  const std::size_t n = std::min(run.ticks.size(), truth.ticks.size());
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i) sum += (run.ticks[i].wanted.torque - truth.ticks[i].wanted.torque).squaredNorm();
+  return n > 0 ? std::sqrt(sum / static_cast<double>(n)) : kNotAvailable;
+}
+
+}  // namespace
+
 Table make_error_table(const std::string& title, const RunData& truth, const std::vector<RunData>& runs, int lateral,
                        double from, double to) {
   Table table;
@@ -114,7 +128,7 @@ Table make_error_table(const std::string& title, const RunData& truth, const std
     table.rows.push_back({run.name,
                           {{format_quantity(m.force_error_rms, "N")},
                            {format_quantity(m.force_error_relative, "%")},
-                           {format_quantity(m.torque_error_rms, "N·m")},
+                           {format_quantity(is_truth ? kNotAvailable : compare_torques(run, truth), "N·m")},
                            {format_quantity(compute_oscillation(run, lateral, from, to), "N")},
                            {format_quantity(m.force_jump_max, "N")}},
                           is_truth});

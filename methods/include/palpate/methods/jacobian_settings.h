@@ -24,7 +24,7 @@ struct JacobianSettings {
   /// Inequality: share of a slow period over which a new model takes the place of the last, 0: at once.
   double blend = 0.5;
   int max_contacts = 40;    ///< published, at most kMost; the deepest are kept
-  double tolerance = 1e-6;  ///< of the tick's solve [m]: a millinewton at a coupling of 1000 N/m
+  double tolerance = 1e-6;  ///< of the tick's solve [m]: felt as at most (k + b/dt) times this
   int max_iterations = 40;  ///< of the tick's solve: its bound in time
   static constexpr int kMost = 40;
 };
