@@ -135,7 +135,7 @@ Table make_error_table(const std::string& title, const RunData& truth, const std
   };
   add(truth, true);
   for (const RunData& run : runs) add(run, false);
-  table.note = fmt::format("Sideways oscillation while sliding, {} s to {} s.", from, to);
+  table.note = fmt::format("Sideways: RMS above 20 Hz from {} s to {} s.", from, to);
   return table;
 }
 

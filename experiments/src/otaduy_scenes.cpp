@@ -56,8 +56,7 @@ Scene put_liver(const Scene& organ, const std::string& file, double scale) {
   }
   std::string text = organ.text;
   const auto put = [&](const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    if (at != std::string::npos) text.replace(at, from.size(), to);
+    text.replace(text.find(from), from.size(), to);
   };
   put(R"({ "type": "organ", "size": 0.2, "resolution": 32 })",
       fmt::format(R"({{ "type": "mesh", "file": "data:{}", "scale": {} }})", file, scale));
