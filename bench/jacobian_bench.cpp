@@ -19,8 +19,8 @@ constexpr double kStep = 0.02;
 
 /// The block of 2,560 tets under a cylinder of 160 triangles, pressed in, with its rows and systems.
 struct Pressed {
-  World world;
   int block = -1, tool = -1;
+  World world;  // after the two that its making sets
   BlockRows J;             ///< normals, of the block
   Eigen::MatrixXd J_tool;  ///< the same, of the tool
   Eigen::Matrix<double, 6, 6> inverse_A;
@@ -55,7 +55,11 @@ World make_world(int contacts, int& block, int& tool) {
   s.pose.rotation = Quat::FromTwoVectors(Vec3::UnitY(), Vec3::UnitX());
   shape.kind = ContactShape::Kind::kHull;
   tool = world.add({"cylinder", std::make_unique<RigidBody>(s), shape});
-  Grip grip{.stiffness = 1000.0, .damping = 5.0, .rotational_stiffness = 5.0, .rotational_damping = 0.05};
+  Grip grip;
+  grip.stiffness = 1000.0;
+  grip.damping = 5.0;
+  grip.rotational_stiffness = 5.0;
+  grip.rotational_damping = 0.05;
   grip.target = s.pose;
   grip.target.position.y() -= 0.01;
   world.bodies()[static_cast<std::size_t>(tool)].body->set_grip(grip);
