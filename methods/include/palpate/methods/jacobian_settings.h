@@ -22,7 +22,7 @@ struct JacobianSettings {
   /// Equality: time constant of a low-pass on the published matrices [s], 0: none. The paper: "convenient" at 10 Hz.
   double filter_time = 0.0;
   /// Inequality: share of a slow period over which a new model takes the place of the last, 0: at once.
-  double blend = 0.5;
+  double blend = 1.0;
   int max_contacts = 40;    ///< published, at most kMost; the deepest are kept
   double tolerance = 1e-6;  ///< of the tick's solve [m]: felt as at most (k + b/dt) times this
   int max_iterations = 40;  ///< of the tick's solve: its bound in time
