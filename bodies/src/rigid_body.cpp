@@ -152,6 +152,10 @@ bool RigidBody::linearise(std::span<const double> time_steps) noexcept {
   const Mat3 R = pose_.rotation.toRotationMatrix();
   world_inertia_ = R * inertia_ * R.transpose();
   systems_.clear();
+  if (gripped_ && grip_.exact) {
+    const Pose handle = handle_pose();
+    grip_jacobian_ = compute_grip_jacobian(grip_, handle, handle_velocity(handle), handle.position - pose_.position);
+  }
   for (const double h : time_steps) assemble_system(h);
   return world_inertia_.allFinite() && velocities_[0].allFinite() && velocities_[1].allFinite();
 }
@@ -161,7 +165,9 @@ void RigidBody::assemble_system(double h) noexcept {
   s.A.setZero();
   s.A.topLeftCorner<3, 3>().diagonal().setConstant(mass_ * (1.0 / h + damping_));
   s.A.bottomRightCorner<3, 3>() = world_inertia_ * (1.0 / h + damping_);
-  if (gripped_) {
+  if (gripped_ && grip_.exact) {
+    s.A -= grip_jacobian_.B + h * grip_jacobian_.K;
+  } else if (gripped_) {
     // v_handle = v + ω × r = v − [r]× ω.
     const Vec3 r = pose_.rotation * handle_.position;
     Eigen::Matrix<double, 3, 6> G;
@@ -171,7 +177,9 @@ void RigidBody::assemble_system(double h) noexcept {
   }
   s.inverse.setZero();
   if (!prescribed_[0] && !prescribed_[1]) {
-    if (gripped_) {
+    if (gripped_ && grip_.exact) {
+      s.inverse = s.A.inverse();
+    } else if (gripped_) {
       s.inverse = s.A.llt().solve(Mat6::Identity());
     } else {
       const Mat3 R = pose_.rotation.toRotationMatrix();
@@ -199,10 +207,16 @@ void RigidBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
     const double h = time_steps_[static_cast<std::size_t>(which)];
     const Pose handle = handle_pose();
     const Wrench grip = compute_grip();
-    const Vec3 force = grip.force - h * grip_.stiffness * handle_velocity(handle).linear;
-    dv[0] += force;
-    dv[1] +=
-        grip.torque - h * grip_.rotational_stiffness * velocities_[1] + (handle.position - pose_.position).cross(force);
+    const Vec3 arm = handle.position - pose_.position;
+    if (grip_.exact) {
+      dv[0] += grip.force;
+      dv[1] += grip.torque + arm.cross(grip.force);
+      Eigen::Map<Vec6>(dv[0].data()) += h * grip_jacobian_.K * Eigen::Map<const Vec6>(velocities_[0].data());
+    } else {
+      const Vec3 force = grip.force - h * grip_.stiffness * handle_velocity(handle).linear;
+      dv[0] += force;
+      dv[1] += grip.torque - h * grip_.rotational_stiffness * velocities_[1] + arm.cross(force);
+    }
   }
   std::array<Vec3, 2> known{Vec3::Zero(), Vec3::Zero()};
   for (std::size_t b = 0; b < 2; ++b) {

@@ -30,6 +30,12 @@ constexpr std::array kExperiments = {
         &run_dervaux_error},
     Experiment{"dervaux-tick", "what both loops of the scheme of Dervaux et al. 2013 cost, with 10 to 50 beams",
                &run_dervaux_tick},
+    Experiment{"otaduy-block",
+               "a soft block under a cylinder at 10 to 60 Hz: force, cost, sticking (Otaduy & Gross 2007, Fig. 3)",
+               &run_otaduy_block},
+    Experiment{"otaduy-liver", "a rod on a soft liver at 20 Hz (Otaduy & Gross 2007, Fig. 2)", &run_otaduy_liver},
+    Experiment{"otaduy-polyp", "a thin polyp bent far by a rod at 20 Hz (Otaduy & Gross 2007, Fig. 2)",
+               &run_otaduy_polyp},
 };
 
 }  // namespace

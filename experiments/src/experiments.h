@@ -11,5 +11,8 @@ ExperimentResult run_dervaux_tick(const ExperimentOptions& options);
 ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options);
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
 ExperimentResult run_wall_passivity(const ExperimentOptions& options);
+ExperimentResult run_otaduy_block(const ExperimentOptions& options);
+ExperimentResult run_otaduy_liver(const ExperimentOptions& options);
+ExperimentResult run_otaduy_polyp(const ExperimentOptions& options);
 
 }  // namespace palpate

@@ -5,7 +5,9 @@
 
 #include "compliance/compliance.h"
 #include "direct/direct.h"
+#include "double_coupling/double_coupling.h"
 #include "halfspace/halfspace.h"
+#include "jacobian/jacobian.h"
 #include "palpate/core/error.h"
 #include "reference/reference.h"
 #include "world_tool.h"
@@ -27,6 +29,10 @@ constexpr std::array kMethods = {
     MethodInfo{"compliance",
                "a stiff tool at the fast rate, all else at the slow, one contact problem at both (Dervaux)",
                &make_compliance, &refuse_compliance},
+    MethodInfo{"jacobian", "a rigid tool that meets the world through a linear contact model (Otaduy & Gross 2007)",
+               &make_jacobian, &refuse_jacobian},
+    MethodInfo{"double_coupling", "a tool in each loop and a second virtual coupling between them",
+               &make_double_coupling, &refuse_double_coupling},
 };
 
 }  // namespace

@@ -18,9 +18,9 @@ WorldBody make_point(const ToolSettings& s, const Pose& start) {
   return out;
 }
 
-WorldBody make_rigid(const ToolSettings& s, const Pose& start) {
+WorldBody make_rigid(const ToolSettings& s, const Pose& start, bool with_surface) {
   RigidBodySettings rigid;
-  rigid.surface = s.surface;
+  if (with_surface) rigid.surface = s.surface;
   rigid.mass = compute_mass_properties(s.surface, 1.0);
   rigid.mass.inertia *= s.mass / rigid.mass.mass;
   rigid.mass.mass = s.mass;
@@ -48,14 +48,14 @@ WorldBody make_chain(const ToolSettings& s, const Pose& start) {
 
 }  // namespace
 
-WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity) {
+WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity, bool with_surface) {
   WorldBody tool;
   switch (settings.kind) {
     case ToolSettings::Kind::kPoint:
       tool = make_point(settings, start);
       break;
     case ToolSettings::Kind::kRigid:
-      tool = make_rigid(settings, start);
+      tool = make_rigid(settings, start, with_surface);
       break;
     case ToolSettings::Kind::kChain:
       tool = make_chain(settings, start);

@@ -232,11 +232,20 @@ SolveReport World::solve() {
   lambda_.assign(static_cast<std::size_t>(problem_.rows()), 0.0);
   warm_start();
   const SolveReport report = solver_->solve(problem_, settings_.solver, lambda_);
+  read_contact_forces();
+  return report;
+}
+
+void World::impose(std::span<const double> lambda) {
+  lambda_.assign(lambda.begin(), lambda.end());
+  read_contact_forces();
+}
+
+void World::read_contact_forces() {
   contact_forces_.clear();
   const auto constraints = problem_.constraints().subspan(static_cast<std::size_t>(first_contact_));
   for (const Constraint& c : constraints)
     contact_forces_.push_back(Eigen::Map<const Vec3>(lambda_.data() + c.first_row));
-  return report;
 }
 
 /// First guess: the last step's forces, turned to the new tangents, of contacts with the same identity; where a feature

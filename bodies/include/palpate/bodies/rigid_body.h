@@ -32,7 +32,8 @@ struct RigidBodySettings {
 
 /// A rigid body: two blocks, velocity of the centre of mass and angular velocity, both in the world frame.
 ///
-/// A(h) = diag(m, I_W) (1/h + α), plus Gᵀ (b + h k) G of its grip, G the 6×6 that takes its velocities to the handle's.
+/// A(h) = diag(m, I_W) (1/h + α), plus Gᵀ (b + h k) G of its grip, G the 6×6 that takes its velocities to the handle's;
+/// of an exact grip minus B + h K of compute_grip_jacobian(), which is not symmetric.
 /// The gyroscopic term is not linearised but integrated: advance() takes the angular
 /// momentum L = I_W ω after the step's impulses, turns the orientation under constant L (q̇ = ½ ω q, ω = I_W(q)⁻¹ L,
 /// Runge–Kutta of order 4, substeps of at most 0.2 rad) and sets ω from L at the end. So L is conserved to rounding at
@@ -102,6 +103,7 @@ class RigidBody final : public Body {
   Pose handle_;  ///< in the frame at the centre of mass
   Grip grip_;
   bool gripped_ = false;
+  GripJacobian grip_jacobian_;  ///< of the last linearise(), if the grip is exact
   std::vector<double> time_steps_;
   Mat3 world_inertia_;  ///< of the last linearise()
   struct System {

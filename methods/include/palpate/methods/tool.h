@@ -29,8 +29,9 @@ struct ToolSettings {
   VirtualCouplingSettings coupling;  ///< between handle and tool
 };
 
-/// The tool as a body: also the fast loop's own copy of it. Throws InputError.
-WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity);
+/// The tool as a body: also the fast loop's own copy of it, which needs no surface where contacts come with the model:
+/// each step moves every vertex. Throws InputError.
+WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity, bool with_surface = true);
 
 /// Adds the tool to a world that is not prepared yet, its handle at `start`; a chain hangs from there along the
 /// handle's −y. Returns its index, which is also world.tool(). Throws InputError.

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "palpate/experiments/experiment.h"
+#include "palpate/experiments/scene_run.h"
+#include "palpate/methods/method.h"
+
+// What the experiments after Otaduy & Gross 2007 share.
+namespace palpate::otaduy {
+
+/// The truth of a scene and its hand, and other methods with the same hand.
+class Rig {
+ public:
+  Rig(Scene scene, const ExperimentOptions& options);
+
+  const Scene& scene() const noexcept { return scene_; }
+  World& world() noexcept { return world_; }
+  const RunData& truth() const noexcept { return truth_; }
+
+  /// `change` may alter settings of the method and rates. The hand is that of the truth.
+  RunData run(const std::string& name, const std::string& method, double slow_rate,
+              const std::function<void(Scene&)>& change = {});
+  /// The same with a hand of its own, which the force moves.
+  RunData run_closed(const std::string& name, const std::string& method, const Scene& scene);
+  bool stopped() const noexcept { return options_.stop && options_.stop->load(); }
+
+ private:
+  SceneRunOptions options_for(const std::string& name, const std::string& method) const;
+
+  Scene scene_;
+  const ExperimentOptions& options_;
+  World world_;
+  RunData truth_;
+};
+
+/// Both halves of a method, driven by hand: for what a run does not show (times of stages, equal rates).
+class Driver {
+ public:
+  Driver(const Scene& scene, std::string_view method, World& world, Device& device);
+  /// A slow step; its model is what the next ticks get.
+  StepReport step();
+  TickResult tick(const DeviceState& device);
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  Method method_;
+  std::vector<Line> model_, feedback_;
+  std::uint64_t steps_ = 0, ticks_ = 0;
+};
+
+/// The paper's form of `jacobian`: equality, no friction, its own visual tool.
+void choose_paper_form(Scene& scene);
+/// A slow loop of `rate` [Hz] whose models are one period late.
+void set_slow_rate(Scene& scene, double rate);
+
+/// A component of the force on the hand over [from, to) [s].
+std::vector<double> force_of(const RunData& run, int axis, double from, double to);
+/// RMS above 20 Hz of a component over [from, to) [N]: what the issue and the paper's figure call oscillation.
+double compute_oscillation(const RunData& run, int axis, double from, double to);
+
+/// A component of the force of several runs; the first is the truth.
+Plot make_component_plot(const std::string& title, const std::vector<const RunData*>& runs, int axis);
+/// Error, oscillation and jumps of runs against the truth.
+Table make_error_table(const std::string& title, const RunData& truth, const std::vector<RunData>& runs, int lateral,
+                       double from, double to);
+
+}  // namespace palpate::otaduy

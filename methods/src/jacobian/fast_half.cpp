@@ -1,0 +1,283 @@
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "jacobian/halves.h"
+#include "tool_grip.h"
+
+namespace palpate::jacobian {
+namespace {
+
+/// Real-time: bounded by max_iterations of the solver over kMaxRows rows.
+class JacobianFast final : public TypedFastHalf<Model, Feedback> {
+ public:
+  explicit JacobianFast(const MethodContext& c)
+      : settings_(c.settings.jacobian),
+        dt_(c.dt),
+        tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
+        grip_(c, *tool_.body),
+        solver_(make_accelerated_solver()),
+        fade_(settings_.blend > 0.0 ? dt_ / (settings_.blend * c.slow_period) : 1.0) {
+    grip_.grip().exact = settings_.form == JacobianSettings::Form::kEquality;
+    solving_.tolerance = settings_.tolerance;
+    solving_.max_iterations = settings_.max_iterations;
+    problem_.reserve(kMaxRows, 1, kMaxRows, 1);
+    solver_->reserve(kMaxRows, 2 * kMaxRows, 1);
+  }
+
+  TickResult tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept override;
+
+ private:
+  void take(const Model& model) noexcept;
+  void apply_contacts(const Model& model, TickResult& out) noexcept;
+  Vec6 compute_wrench(const Model& model, const Vec6& other, TickResult& out) noexcept;
+  void choose(const Model& model) noexcept;
+  void build(const Model& model) noexcept;
+  bool solve_chosen(const Model& model, TickResult& out) noexcept;
+  void apply_linear(const Model& model) noexcept;
+  Body& body() noexcept { return *tool_.body; }
+
+  const JacobianSettings settings_;
+  const double dt_;
+  WorldBody tool_;
+  ToolGrip grip_;
+  std::unique_ptr<ConstraintSolver> solver_;
+  SolverSettings solving_;
+  ConstraintProblem problem_;
+  std::uint64_t taken_ = 0;  ///< sequence of the model in problem_
+  std::int32_t contacts_ = 0;
+  std::array<double, kMaxRows> lambda_{};
+  std::array<double, kMaxRows> slip_{};   ///< how far the tangents' anchors have moved since the model [m]
+  std::array<double, kMaxRows> free_{};   ///< δ without contact forces [m]
+  std::array<double, kMaxRows> delta_{};  ///< δ with them [m]
+  // Of the published contacts most are only near. Those that touch, or are about to, are solved for.
+  std::array<bool, kMaxContacts> chosen_{};
+  std::array<std::int32_t, kMaxContacts> order_{};  ///< the chosen ones
+  int count_ = 0;
+  std::array<double, kMaxRows> chosen_lambda_{};
+  bool built_ = false;  ///< problem_ is that of the chosen ones
+  Mat6 response_ = Mat6::Zero();
+  Vec6 change_ = Vec6::Zero();  ///< Δv
+  // What the last model's wrench had more than the new one's at its arrival is carried over and fades, so that no step
+  // at the slow rate is felt.
+  const double fade_;  ///< share that goes in a tick
+  bool arrived_ = false;
+  Vec6 felt_ = Vec6::Zero();     ///< contact wrench of the last tick, as the tool had it
+  Vec6 carried_ = Vec6::Zero();  ///< the old model's less the new one's at its arrival
+  double first_ = 0.0;           ///< the new one's force then [N]
+  double left_ = 0.0, share_ = 0.0;
+  Mat6 by_force_ = Mat6::Zero();
+  Vec6 offset_ = Vec6::Zero();
+};
+
+TickResult JacobianFast::tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept {
+  feedback.device = device;
+  TickResult out;
+  const bool modelled = model.header.sequence > 0;
+  if (modelled && model.header.sequence != taken_) take(model);
+  const auto blocks = static_cast<std::size_t>(body().block_count());
+  std::array<Vec3, 2> dv{Vec3::Zero(), Vec3::Zero()};
+  body().set_grip(grip_.aim(device));
+  // A tool that cannot be stepped (a device that is not finite) stands and pushes nobody.
+  const bool sound = device.pose.position.allFinite() && body().linearise({&dt_, 1});
+  if (sound) {
+    body().compute_free_motion(0, std::span(dv).first(blocks));
+    change_ = read_blocks(std::span(dv).first(blocks));
+    response_.setZero();
+    body().compute_response(0, response_);
+    if (settings_.form == JacobianSettings::Form::kEquality)
+      apply_linear(model);
+    else if (contacts_ > 0)
+      apply_contacts(model, out);
+    else
+      felt_.setZero();
+    for (std::size_t b = 0; b < blocks; ++b) dv[b] = change_.segment<3>(3 * static_cast<int>(b));
+    body().advance(dt_, std::span(dv).first(blocks));
+    const Wrench on_tool = body().compute_grip();
+    out.wrench = {-on_tool.force, -on_tool.torque};
+    if (settings_.form == JacobianSettings::Form::kEquality) out.contacts = contacts_;
+  }
+  out.tool = grip_.device_pose(body());
+  feedback.tool.fill(0.0);
+  body().save_state({feedback.tool.data(), static_cast<std::size_t>(body().state_size())});
+  return out;
+}
+
+/// A new model: its contacts become the problem of the ticks to come. One that is not finite, or says that it has more
+/// contacts than there can be, counts as one without contacts.
+void JacobianFast::take(const Model& model) noexcept {
+  taken_ = model.header.sequence;
+  contacts_ = model.contacts;
+  arrived_ = true;
+  const bool equality = settings_.form == JacobianSettings::Form::kEquality;
+  // The six equations hold any number of contacts; no world has more than so many.
+  constexpr std::int32_t kMostHeld = 100000;
+  if (contacts_ < 0 || contacts_ > (equality ? kMostHeld : kMaxContacts)) contacts_ = 0;
+  if (equality || contacts_ == 0) return;
+  const int n = 3 * contacts_;
+  const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
+  bool finite = W.allFinite() && model.tool.position.allFinite() && model.tool.rotation.coeffs().allFinite();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+    finite = finite && model.J[i].allFinite() && std::isfinite(model.delta[i]);
+  if (!finite) {
+    contacts_ = 0;
+    return;
+  }
+  std::copy_n(model.lambda.begin(), n, lambda_.begin());
+  slip_.fill(0.0);
+  chosen_.fill(false);
+  built_ = false;
+}
+
+/// Takes in contacts nearer than a margin or bearing force; leaves out others when they have become many.
+void JacobianFast::choose(const Model& model) noexcept {
+  // What a tool at 0.5 m/s does in a tick.
+  constexpr double kNear = 5e-4;
+  constexpr int kSpare = 6;
+  int wanted = 0;
+  bool missing = false;
+  std::array<bool, kMaxContacts> near{};
+  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) {
+    near[c] = free_[3 * c] < kNear || lambda_[3 * c] > 0.0;
+    wanted += near[c];
+    missing = missing || (near[c] && !chosen_[c]);
+  }
+  if (built_ && !missing && count_ <= wanted + kSpare) return;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) chosen_[c] = near[c] || (chosen_[c] && missing);
+  build(model);
+}
+
+void JacobianFast::build(const Model& model) noexcept {
+  built_ = true;
+  count_ = 0;
+  for (std::int32_t c = 0; c < contacts_; ++c) {
+    if (chosen_[static_cast<std::size_t>(c)]) order_[static_cast<std::size_t>(count_++)] = c;
+  }
+  problem_.clear();
+  const int world = problem_.add_dense_body();
+  const int tool = problem_.add_light_body();
+  Constraint contact;
+  contact.a = {ConstraintSide::Kind::kLight, tool, -1};
+  contact.b = {ConstraintSide::Kind::kDense, world, -1};
+  for (int i = 0; i < count_; ++i) {
+    const double friction = model.friction[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])];
+    contact.friction = std::isfinite(friction) ? std::max(0.0, friction) : 0.0;
+    problem_.add_constraint(contact);
+  }
+  problem_.prepare_dense();
+  const int n = 3 * contacts_;
+  const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
+  auto own = problem_.dense_compliance(world);
+  for (int i = 0; i < count_; ++i) {
+    const int a = 3 * order_[static_cast<std::size_t>(i)];
+    for (int j = 0; j < count_; ++j)
+      own.block<3, 3>(3 * i, 3 * j) = W.block<3, 3>(a, 3 * order_[static_cast<std::size_t>(j)]);
+    for (int r = 0; r < 3; ++r) problem_.light_J(3 * i + r) = model.J[static_cast<std::size_t>(a + r)];
+  }
+}
+
+/// Adds what the contacts do to the tool in this tick. The first tick of a model is done twice: the contact wrench
+/// alone shows what is to be carried over from the last model.
+void JacobianFast::apply_contacts(const Model& model, TickResult& out) noexcept {
+  if (arrived_) {
+    left_ = std::max(0.0, 1.0 - fade_);
+    if (left_ > 0.0) {
+      const Vec6 alone = compute_wrench(model, Vec6::Zero(), out);
+      carried_ = felt_ - alone;
+      first_ = alone.head<3>().norm();
+    }
+    share_ = first_ > 0.0 ? left_ : 0.0;
+    arrived_ = false;
+  }
+  const Vec6 carried = share_ * carried_;
+  const Vec6 wrench = compute_wrench(model, carried, out);
+  change_ += response_ / dt_ * (wrench + carried);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(3 * contacts_); ++i) {
+    if (i % 3 != 0) slip_[i] += delta_[i];
+  }
+  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) out.contacts += lambda_[3 * c] > 0.0;
+  // What is carried fades, and shrinks with the contact's own force: contacts that have let go carry nothing.
+  left_ = std::max(0.0, left_ - fade_);
+  share_ = first_ > 0.0 ? left_ * std::min(1.0, wrench.head<3>().norm() / first_) : 0.0;
+  felt_ = wrench + carried;
+}
+
+/// Contact wrench of δ = delta + J (x − x_model) + W λ − slip, 0 ≤ δ_n ⊥ λ_n ≥ 0, Coulomb, when `other` acts too.
+Vec6 JacobianFast::compute_wrench(const Model& model, const Vec6& other, TickResult& out) noexcept {
+  const Pose now = read_centre(body());
+  Vec6 moved = dt_ * (read_blocks(body().velocities()) + change_) + response_ * other;
+  moved.head<3>() += now.position - model.tool.position;
+  moved.tail<3>() += rotation_vector(now.rotation * model.tool.rotation.conjugate());
+  const auto n = static_cast<std::size_t>(3 * contacts_);
+  for (std::size_t i = 0; i < n; ++i) free_[i] = model.delta[i] + model.J[i].dot(moved) - slip_[i];
+  choose(model);
+  // Forces of the chosen may close another contact, rarely: once more with it, and what is left is the next tick's.
+  if (!solve_chosen(model, out)) solve_chosen(model, out);
+  Vec6 wrench = Vec6::Zero();
+  for (std::size_t i = 0; i < n; ++i) wrench += lambda_[i] * model.J[i];
+  return wrench;
+}
+
+/// Solves for the chosen contacts and finds δ of all. False if one that was not chosen is closed by that: it is chosen
+/// now.
+bool JacobianFast::solve_chosen(const Model& model, TickResult& out) noexcept {
+  for (int i = 0; i < count_; ++i) {
+    for (int r = 0; r < 3; ++r) {
+      const auto k = static_cast<std::size_t>(3 * order_[static_cast<std::size_t>(i)] + r);
+      problem_.delta_free(3 * i + r) = free_[k];
+      problem_.light_Y(3 * i + r).noalias() = response_ * model.J[k];
+      chosen_lambda_[static_cast<std::size_t>(3 * i + r)] = lambda_[k];
+    }
+  }
+  const SolveReport solved =
+      solver_->solve(problem_, solving_, std::span(chosen_lambda_).first(static_cast<std::size_t>(3 * count_)));
+  out.residual = solved.residual.metres;
+  out.iterations += solved.iterations;
+  lambda_.fill(0.0);
+  const int n = 3 * contacts_;
+  const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
+  Eigen::Map<Eigen::VectorXd> delta(delta_.data(), n);
+  delta = Eigen::Map<const Eigen::VectorXd>(free_.data(), n);
+  Vec6 displaced = Vec6::Zero();
+  for (int i = 0; i < 3 * count_; ++i) {
+    const int k = 3 * order_[static_cast<std::size_t>(i / 3)] + i % 3;
+    const double lambda = chosen_lambda_[static_cast<std::size_t>(i)];
+    lambda_[static_cast<std::size_t>(k)] = lambda;
+    if (lambda == 0.0) continue;
+    delta += lambda * W.col(k);
+    displaced += lambda * problem_.light_Y(i);
+  }
+  bool complete = true;
+  for (int i = 0; i < n; ++i) delta[i] += model.J[static_cast<std::size_t>(i)].dot(displaced);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) {
+    if (chosen_[c] || delta_[3 * c] >= -settings_.tolerance) continue;
+    chosen_[c] = true;
+    complete = false;
+  }
+  if (!complete) build(model);
+  return complete;
+}
+
+/// Otaduy & Gross 2007, eq. 13, then eq. 3: F̃ = A v⁻ with v⁻ the velocity after free motion.
+void JacobianFast::apply_linear(const Model& model) noexcept {
+  const bool usable = contacts_ > 0 && model.by_force.allFinite() && model.offset.allFinite();
+  const double share = settings_.filter_time > 0.0 ? dt_ / (settings_.filter_time + dt_) : 1.0;
+  by_force_ += share * ((usable ? model.by_force : Mat6(Mat6::Zero())) - by_force_);
+  offset_ += share * ((usable ? model.offset : Vec6(Vec6::Zero())) - offset_);
+  const int n = 3 * body().block_count();
+  const Vec6 v = read_blocks(body().velocities()) + change_;
+  Vec6 force = Vec6::Zero();
+  if (n == 6)
+    force = dt_ * response_.partialPivLu().solve(v);
+  else
+    force.head<3>() = dt_ * Mat3(response_.topLeftCorner<3, 3>()).inverse() * v.head<3>();
+  change_ += response_ / dt_ * (offset_ + by_force_ * force);
+}
+
+}  // namespace
+
+std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context) {
+  return std::make_unique<JacobianFast>(context);
+}
+
+}  // namespace palpate::jacobian

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+
+#include "palpate/methods/jacobian_settings.h"
+#include "palpate/methods/method.h"
+
+namespace palpate::jacobian {
+
+using Vec6 = Eigen::Matrix<double, 6, 1>;
+using Mat6 = Eigen::Matrix<double, 6, 6>;
+
+inline constexpr int kMaxContacts = JacobianSettings::kMost;
+inline constexpr int kMaxRows = 3 * kMaxContacts;
+
+/// What the slow loop knows of the contact. Sixes are force and torque about the tool's centre of mass, or velocity of
+/// it and angular velocity, in the world frame.
+struct Model {
+  MessageHeader header;
+  /// Equality (eq. 13): contact wrench = offset + by_force · F̃. The 6×6 holds the paper's four blocks ∂F_c/∂F̃, ∂F_c/∂T̃,
+  /// ∂T_c/∂F̃, ∂T_c/∂T̃, the six its F_c0, T_c0.
+  Mat6 by_force;
+  Vec6 offset;
+  /// Inequality: three rows a contact, normal and two tangents, each δ = delta + J (x − x_model) + W λ − slip, with
+  /// x_model the centre and orientation of `tool`.
+  Pose tool;
+  std::array<Vec6, kMaxRows> J;
+  std::array<double, kMaxRows> delta;   ///< [m]
+  std::array<double, kMaxRows> lambda;  ///< of the slow step: the first guess [N]
+  std::array<double, kMaxContacts> friction;
+  std::array<double, kMaxRows * kMaxRows> W;  ///< by columns of 3·contacts [m/N]; everything but the tool
+  std::int32_t contacts;                      ///< published; of the equality form: those that hold
+  std::int32_t left_out;                      ///< more than there was room for
+};
+
+/// What the fast loop's tool and hand did.
+struct Feedback {
+  MessageHeader header;
+  DeviceState device;
+  std::array<double, 13> tool;  ///< Body::save_state(): of a point six numbers, of a rigid body thirteen
+};
+
+}  // namespace palpate::jacobian

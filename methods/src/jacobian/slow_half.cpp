@@ -1,0 +1,360 @@
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "jacobian/contact_space.h"
+#include "jacobian/halves.h"
+#include "tool_grip.h"
+
+namespace palpate::jacobian {
+namespace {
+
+/// Penetrations below this are left to the next step's contacts; the paper's form corrects deeper ones at once [m].
+constexpr double kSane = 1e-6;
+/// Rows of joints and of contacts among other bodies that the tool can be felt through; with more they hold their λ.
+constexpr std::size_t kMaxOthers = 300;
+
+class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
+ public:
+  explicit JacobianSlow(const MethodContext& c)
+      : world_(c.world),
+        tool_(*c.world.bodies()[static_cast<std::size_t>(c.world.tool())].body),
+        settings_(c.settings.jacobian),
+        start_(c.start),
+        dt_(c.dt),
+        slow_period_(c.slow_period),
+        grip_(c, tool_),
+        shadow_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)) {
+    grip_.grip().exact = equality();
+  }
+
+  void step(const Feedback& feedback, Model& model, StepReport& report) override {
+    model.contacts = 0;
+    model.left_out = 0;
+    model.by_force.setZero();
+    model.offset.setZero();
+    const bool sent = feedback.header.sequence > 0;
+    if (sent && settings_.track) tool_.restore_state({feedback.tool.data(), state_size()});
+    // The step ends one slow period from now; of that the tool of the fast loop sees all but its own tick.
+    const double ahead = sent && settings_.track ? slow_period_ - dt_ : 0.0;
+    tool_.set_grip(grip_.aim(sent ? feedback.device : start_, ahead));
+    if (!compute_forces(report)) {
+      report.converged = false;
+      return;
+    }
+    {
+      const StageTimer timer(report, Stage::kModel);
+      if (equality())
+        publish_linear(model);
+      else
+        publish_contacts(model);
+      report.overflow = report.overflow || model.left_out > 0;
+    }
+    const StageTimer timer(report, Stage::kCorrect);
+    world_.compute_changes();
+    world_.advance();
+    if (equality()) correct_penetration(report);
+  }
+
+ private:
+  bool equality() const noexcept { return settings_.form == JacobianSettings::Form::kEquality; }
+  bool fast_answer() const noexcept { return settings_.answer == JacobianSettings::Answer::kFast; }
+  std::size_t state_size() const noexcept { return static_cast<std::size_t>(tool_.state_size()); }
+
+  bool compute_forces(StepReport& report);
+  void hold_contacts();
+  void publish_linear(Model& model);
+  void publish_contacts(Model& model);
+  void choose_contacts(Model& model);
+  void choose_others();
+  void eliminate_others();
+  void correct_penetration(StepReport& report);
+  const ConstraintProblem& answer();
+  double free_distance(const ConstraintProblem& from, std::span<const double> delta, const RowRef& row) const;
+  double gap_of(const RowRef& row) const;
+
+  int row_of(const RowRef& r) const {
+    return world_.problem().constraints()[static_cast<std::size_t>(r.constraint)].first_row + r.offset;
+  }
+  int tool_side() const noexcept { return world_.side(world_.tool()).body; }
+  bool acts_on_tool(const Constraint& c) const noexcept {
+    const auto is_tool = [&](const ConstraintSide& s) {
+      return s.kind == ConstraintSide::Kind::kLight && s.body == tool_side();
+    };
+    return is_tool(c.a) || is_tool(c.b);
+  }
+  bool is_contact(const RowRef& r) const { return r.constraint >= world_.first_contact(); }
+
+  World& world_;
+  Body& tool_;
+  const JacobianSettings settings_;
+  const DeviceState start_;
+  const double dt_, slow_period_;
+  ToolGrip grip_;
+  WorldBody shadow_;  ///< the tool once more, for its matrix in the fast loop's time step
+  ConstraintProblem other_;
+  std::vector<RowRef> rows_;    ///< equality: that hold; inequality: published
+  std::vector<RowRef> others_;  ///< inequality: that the tool is felt through
+  std::vector<RowRef> both_;
+  std::vector<std::pair<double, int>> deepest_;
+  std::vector<double> fixed_;   ///< λ of what slips or stands at its limit elsewhere
+  std::vector<double> lambda_;  ///< scratch
+  std::vector<Vec3> velocities_, shift_;
+  std::vector<BlockRows::Entry> entries_;
+  Eigen::MatrixXd W_, J_;
+  Eigen::VectorXd delta_;
+};
+
+bool JacobianSlow::compute_forces(StepReport& report) {
+  {
+    const StageTimer timer(report, Stage::kFree);
+    const std::array<double, 2> steps{slow_period_, dt_};
+    if (!world_.compute_free_motion(std::span(steps).first(fast_answer() ? 2 : 1))) return false;
+  }
+  {
+    const StageTimer timer(report, Stage::kDetect);
+    world_.find_contacts();
+  }
+  {
+    const StageTimer timer(report, Stage::kCompliance);
+    world_.assemble_rows();
+    if (!world_.assemble_compliance()) return false;
+  }
+  const StageTimer timer(report, Stage::kSolve);
+  if (equality()) {
+    hold_contacts();
+    report.contacts = static_cast<std::int32_t>(
+        std::count_if(rows_.begin(), rows_.end(), [&](const RowRef& r) { return is_contact(r); }));
+  } else {
+    const SolveReport solved = world_.solve();
+    report.residual = solved.residual.metres;
+    report.residual_force = solved.residual.newtons;
+    report.converged = solved.converged;
+    report.iterations = solved.iterations;
+    report.contacts = static_cast<std::int32_t>(std::count_if(
+        world_.contact_forces().begin(), world_.contact_forces().end(), [](const Vec3& f) { return f.x() > 0.0; }));
+  }
+  report.penetration = world_.found().deepest;
+  report.overflow = world_.found().overflow;
+  return true;
+}
+
+/// The problem without the tool, at the time step whose answer is published.
+const ConstraintProblem& JacobianSlow::answer() {
+  if (!fast_answer()) return world_.problem();
+  world_.compute_problem(1, world_.tool(), other_);
+  return other_;
+}
+
+/// A row of `delta` as it is when the tool stands [m].
+double JacobianSlow::free_distance(const ConstraintProblem& from, std::span<const double> delta,
+                                   const RowRef& row) const {
+  const double all = delta[static_cast<std::size_t>(row_of(row))];
+  if (&from != &world_.problem()) return all;
+  const Vec6 v = read_blocks(tool_.velocities()) + read_blocks(world_.free_change(world_.tool()));
+  return all - slow_period_ * light_row(from, row, tool_side()).dot(v);
+}
+
+/// What of δ is there at the beginning of the step [m]. Joints hold their place, the paper's contacts only a velocity.
+double JacobianSlow::gap_of(const RowRef& row) const {
+  if (!is_contact(row)) return 0.0;
+  const Contact& c = world_.contacts()[static_cast<std::size_t>(row.constraint - world_.first_contact())];
+  return std::max(c.gap, -slow_period_ * world_.settings().push_out_speed);
+}
+
+// The paper's form.
+
+/// Contacts that the free motion would close keep their normal velocity at zero (eq. 8), joints hold; λ by eq. 11.
+void JacobianSlow::hold_contacts() {
+  const ConstraintProblem& problem = world_.problem();
+  rows_.clear();
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
+    const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
+    if (c.kind == ConstraintKind::kEquality) {
+      for (std::int32_t r = 0; r < c.rows; ++r) rows_.push_back({i, r});
+    } else if (problem.delta_free()[static_cast<std::size_t>(c.first_row)] < 0.0) {
+      rows_.push_back({i, 0});
+    }
+  }
+  assemble_compliance(problem, rows_, -1, W_);
+  delta_.resize(W_.rows());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    delta_[static_cast<Eigen::Index>(i)] =
+        gap_of(rows_[i]) - problem.delta_free()[static_cast<std::size_t>(row_of(rows_[i]))];
+    W_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i)) +=
+        problem.compliance()[static_cast<std::size_t>(row_of(rows_[i]))];
+  }
+  solve_held(W_, delta_);
+  lambda_.assign(static_cast<std::size_t>(problem.rows()), 0.0);
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    lambda_[static_cast<std::size_t>(row_of(rows_[i]))] = delta_[static_cast<Eigen::Index>(i)];
+  world_.impose(lambda_);
+}
+
+void JacobianSlow::publish_linear(Model& model) {
+  const ConstraintProblem& from = answer();
+  const double h = fast_answer() ? dt_ : slow_period_;
+  const int tool = tool_side();
+  assemble_compliance(from, rows_, &from == &world_.problem() ? tool : -1, W_);
+  W_ /= h;
+  J_.resize(W_.rows(), 6);
+  delta_.resize(W_.rows());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    J_.row(k) = light_row(world_.problem(), rows_[i], tool);
+    delta_[k] = (free_distance(from, from.delta_free(), rows_[i]) - gap_of(rows_[i])) / h;
+  }
+  lambda_.resize(state_size());
+  tool_.save_state(lambda_);
+  shadow_.body->restore_state(lambda_);
+  shadow_.body->set_grip(grip_.grip());
+  Mat6 response = Mat6::Zero();
+  if (!shadow_.body->linearise({&dt_, 1}) || !shadow_.body->compute_response(0, response)) return;
+  const LinearModel linear = compute_linear_model({J_, W_, delta_}, response / dt_);
+  if (!linear.by_force.allFinite() || !linear.offset.allFinite()) return;
+  model.by_force = linear.by_force;
+  model.offset = linear.offset;
+  model.contacts = static_cast<std::int32_t>((J_.rowwise().squaredNorm().array() > 0.0).count());
+}
+
+/// The paper's last stage: points of soft bodies that ended inside something are moved out along the contact's normal.
+/// A body's motion in a unit step from rest is its displacement, whatever its kind.
+void JacobianSlow::correct_penetration(StepReport& report) {
+  world_.find_contacts();
+  report.penetration = world_.found().deepest;
+  if (report.penetration <= kSane) return;
+  for (std::size_t i = 0; i < world_.bodies().size(); ++i) {
+    Body* body = world_.bodies()[i].body.get();
+    if (!body || body->block_count() <= 2) continue;
+    shift_.assign(static_cast<std::size_t>(body->block_count()), Vec3::Zero());
+    entries_.resize(static_cast<std::size_t>(body->max_row_entries()));
+    bool moved = false;
+    for (const Contact& c : world_.contacts()) {
+      const bool is_a = c.body_a == static_cast<std::int32_t>(i);
+      if (c.gap >= -kSane || !(is_a || c.body_b == static_cast<std::int32_t>(i))) continue;
+      const Vec3 out = is_a ? c.normal : Vec3(-c.normal);
+      const int count = body->compute_point_row(is_a ? c.foot_a : c.foot_b, out, entries_);
+      double squares = 0.0;
+      for (int k = 0; k < count; ++k) squares += entries_[static_cast<std::size_t>(k)].value.squaredNorm();
+      if (!(squares > 0.0)) continue;
+      for (int k = 0; k < count; ++k) {
+        const BlockRows::Entry& e = entries_[static_cast<std::size_t>(k)];
+        // Several contacts may ask for the same node: the farthest counts.
+        const Vec3 wish = -c.gap / squares * e.value;
+        Vec3& now = shift_[static_cast<std::size_t>(e.block)];
+        if (wish.squaredNorm() > now.squaredNorm()) now = wish;
+      }
+      moved = true;
+    }
+    if (!moved) continue;
+    velocities_.assign(body->velocities().begin(), body->velocities().end());
+    const std::vector<Vec3> still(velocities_.size(), Vec3::Zero());
+    body->set_velocities(still);
+    body->advance(1.0, shift_);
+    body->set_velocities(velocities_);
+  }
+}
+
+// The default form.
+
+/// The tool's contacts, the deepest at the end of the slow step if there are too many, in the world's order.
+void JacobianSlow::choose_contacts(Model& model) {
+  const ConstraintProblem& problem = world_.problem();
+  deepest_.clear();
+  for (std::int32_t i = world_.first_contact(); i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
+    const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
+    if (acts_on_tool(c)) deepest_.emplace_back(problem.delta_free()[static_cast<std::size_t>(c.first_row)], i);
+  }
+  const auto room = static_cast<std::size_t>(std::clamp(settings_.max_contacts, 1, kMaxContacts));
+  if (deepest_.size() > room) {
+    model.left_out = static_cast<std::int32_t>(deepest_.size() - room);
+    std::sort(deepest_.begin(), deepest_.end());
+    deepest_.resize(room);
+    std::sort(deepest_.begin(), deepest_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  }
+  rows_.clear();
+  for (const auto& [depth, constraint] : deepest_) {
+    for (std::int32_t r = 0; r < 3; ++r) rows_.push_back({constraint, r});
+  }
+}
+
+/// Rows of all other constraints that hold, as the slow solve left them; what slips keeps its force.
+void JacobianSlow::choose_others() {
+  const ConstraintProblem& problem = world_.problem();
+  const std::span<const double> lambda = world_.lambda();
+  others_.clear();
+  fixed_.assign(lambda.size(), 0.0);
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
+    const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
+    if (c.kind == ConstraintKind::kContact && acts_on_tool(c)) continue;
+    const double* l = lambda.data() + c.first_row;
+    if (c.kind == ConstraintKind::kContact) {
+      if (!(l[0] > 0.0)) continue;
+      const bool sticks = std::hypot(l[1], l[2]) < (1.0 - 1e-6) * c.friction * l[0];
+      for (std::int32_t r = 0; r < (sticks ? 3 : 1); ++r) others_.push_back({i, r});
+      if (!sticks) std::copy(l + 1, l + 3, fixed_.begin() + c.first_row + 1);
+    } else if (c.kind == ConstraintKind::kEquality || (l[0] > c.lower && l[0] < c.upper)) {
+      for (std::int32_t r = 0; r < c.rows; ++r) others_.push_back({i, r});
+    } else {
+      fixed_[static_cast<std::size_t>(c.first_row)] = l[0];
+    }
+  }
+  if (others_.size() <= kMaxOthers) return;
+  for (const RowRef& r : others_)
+    fixed_[static_cast<std::size_t>(row_of(r))] = lambda[static_cast<std::size_t>(row_of(r))];
+  others_.clear();
+}
+
+/// What others hold gives way with them: W −= W_to W_oo⁻¹ W_ot and likewise δ.
+void JacobianSlow::eliminate_others() {
+  const auto n = static_cast<Eigen::Index>(rows_.size()), m = static_cast<Eigen::Index>(others_.size());
+  if (m == 0) return;
+  Eigen::MatrixXd held = W_.bottomRightCorner(m, m);
+  held.diagonal().array() += 1e-12 * held.diagonal().cwiseAbs().maxCoeff();
+  Eigen::MatrixXd right(m, n + 1);
+  right << W_.bottomLeftCorner(m, n), delta_.tail(m);
+  const Eigen::LDLT<Eigen::MatrixXd> factor(held);
+  const Eigen::MatrixXd X = factor.solve(right);
+  W_.topLeftCorner(n, n) -= (W_.topRightCorner(n, m) * X.leftCols(n)).eval();
+  delta_.head(n) -= (W_.topRightCorner(n, m) * X.col(n)).eval();
+}
+
+void JacobianSlow::publish_contacts(Model& model) {
+  model.tool = read_centre(tool_);
+  choose_contacts(model);
+  if (rows_.empty()) return;
+  choose_others();
+  const ConstraintProblem& from = answer();
+  const int tool = tool_side();
+  both_.assign(rows_.begin(), rows_.end());
+  both_.insert(both_.end(), others_.begin(), others_.end());
+  assemble_compliance(from, both_, &from == &world_.problem() ? tool : -1, W_);
+  lambda_.resize(fixed_.size());
+  from.compute_delta(fixed_, lambda_);
+  delta_.resize(W_.rows());
+  for (std::size_t i = 0; i < both_.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    delta_[k] = free_distance(from, lambda_, both_[i]);
+    W_(k, k) += world_.problem().compliance()[static_cast<std::size_t>(row_of(both_[i]))];
+  }
+  eliminate_others();
+  const auto n = static_cast<Eigen::Index>(rows_.size());
+  if (!W_.topLeftCorner(n, n).allFinite() || !delta_.head(n).allFinite()) return;
+  Eigen::Map<Eigen::MatrixXd>(model.W.data(), n, n) = W_.topLeftCorner(n, n);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    model.J[i] = light_row(world_.problem(), rows_[i], tool);
+    model.delta[i] = delta_[static_cast<Eigen::Index>(i)];
+    model.lambda[i] = world_.lambda()[static_cast<std::size_t>(row_of(rows_[i]))];
+  }
+  model.contacts = static_cast<std::int32_t>(deepest_.size());
+  for (std::size_t i = 0; i < deepest_.size(); ++i)
+    model.friction[i] = world_.problem().constraints()[static_cast<std::size_t>(deepest_[i].second)].friction;
+}
+
+}  // namespace
+
+std::unique_ptr<SlowHalf> make_slow_half(const MethodContext& context) {
+  return std::make_unique<JacobianSlow>(context);
+}
+
+}  // namespace palpate::jacobian
