@@ -5,7 +5,9 @@
 
 #include "direct/direct.h"
 #include "halfspace/halfspace.h"
+#include "limited/limited.h"
 #include "palpate/core/error.h"
+#include "point_world.h"
 #include "reference/reference.h"
 #include "world_tool.h"
 
@@ -23,6 +25,8 @@ constexpr std::array kMethods = {
     MethodInfo{"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
     MethodInfo{"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
                &refuse_moving},
+    MethodInfo{"limited", "geometrically limited constraints in convex sets, with trust regions (Knott & Kuhlen 2015)",
+               &make_limited, &PointWorld::refuse},
 };
 
 }  // namespace

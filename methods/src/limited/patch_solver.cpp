@@ -1,0 +1,420 @@
+#include "limited/patch_solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "palpate/geometry/closest_features.h"
+
+namespace palpate {
+namespace {
+
+using Triangle = LimitedPatch::Triangle;
+
+/// Below this sine of the angle between two faces they count as one plane.
+constexpr double kFlat = 1e-7;
+/// Skins within which a constraint counts as touched.
+constexpr double kTouch = 100.0;
+/// Of the reach of the constraints around: the longest way of one iteration.
+constexpr double kInnerShare = 0.9;
+
+}  // namespace
+
+PatchSolver::PatchSolver(const PatchSolverOptions& options)
+    : options_(options), solver_(make_accelerated_solver()), lambda_(3 * (kMaxSelected + 3)) {
+  constexpr int kRows = 3 * (kMaxSelected + 3);
+  problem_.reserve(kRows, 1, kRows, 1);
+  solver_->reserve(kRows, 2 * kRows, 1);
+}
+
+PatchSolver::~PatchSolver() = default;
+
+void PatchSolver::restart(std::span<const std::int32_t> triangles) noexcept {
+  selected_count_ = 0;
+  for (const std::int32_t t : triangles) {
+    if (t >= 0 && selected_count_ < kMaxSelected) {
+      Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
+      s = {};
+      s.triangle = t;
+      s.normal = s.tangent1 = s.tangent2 = Vec3::Zero();
+      s.lambda[0] = 1.0;  // it held; the direction of its force is not known yet
+    }
+  }
+}
+
+const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& start, const Vec3& free,
+                                        double compliance) noexcept {
+  patch_ = &patch;
+  start_ = start;
+  free_ = free;
+  w_ = compliance;
+  touch_ = kTouch * patch.skin;
+  forced_count_ = 0;
+  solution_ = {};
+  solution_.position = start;
+  if (!start.allFinite() || !free.allFinite()) return solution_;
+
+  Vec3 x = options_.from_free ? free : start;
+  Vec3 anchor = start;  // the last point that is known to be outside, by a way that crosses nothing
+  for (int i = 0; i < options_.max_iterations; ++i) {
+    solution_.iterations = i + 1;
+    double reach = find_active(x);
+    bool outside = true;
+    for (int k = 0; k < active_count_; ++k) outside = outside && active_[static_cast<std::size_t>(k)].psi >= 0.0;
+    if (options_.guard_path && outside && x != anchor) {
+      double share = 1.0;
+      const std::int32_t crossed = find_crossing(anchor, x, share);
+      if (crossed >= 0) {
+        // Sections 3.5's iterates may leap over a tip; what lies in the way becomes a constraint until it is passed.
+        ++solution_.guarded;
+        if (forced_count_ == kMaxForced) break;
+        forced_[static_cast<std::size_t>(forced_count_++)] = crossed;
+        x = anchor;
+        reach = find_active(x);
+      } else {
+        anchor = x;
+        forced_count_ = 0;
+      }
+    } else if (outside) {
+      anchor = x;
+    }
+    last_ = selected_;
+    last_count_ = selected_count_;
+    select(x);
+    const double residual = solve_forces();
+    Vec3 next = free_;
+    for (int k = 0; k < selected_count_; ++k) next += w_ * force_of(selected_[static_cast<std::size_t>(k)]);
+    const double way = (next - x).norm();
+    solution_.residual = std::max(residual, way);
+    if (!(way < 1e3)) break;  // not finite, or absurd: stay where the point is known to be outside
+    if (outside && way <= options_.tolerance && residual <= options_.tolerance && (same_selection() || forced_count_ > 0)) {
+      solution_.converged = true;
+      anchor = x;
+      break;
+    }
+    const bool too_far = options_.inner_trust && way > kInnerShare * reach;
+    x = too_far ? Vec3(x + kInnerShare * reach / way * (next - x)) : next;
+  }
+  finish(options_.guard_path || solution_.converged ? anchor : x);
+  return solution_;
+}
+
+void PatchSolver::finish(const Vec3& x) noexcept {
+  solution_.position = x;
+  solution_.contacts = 0;
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    if (s.triangle < 0) {
+      solution_.trust_force += force_of(s);
+    } else if (s.lambda[0] > 0.0 && solution_.contacts < PatchSolution::kMaxContacts) {
+      solution_.contact[static_cast<std::size_t>(solution_.contacts++)] = {s.triangle, s.weights, force_of(s)};
+    }
+  }
+}
+
+/// Where a vertex is under the present forces [m].
+Vec3 PatchSolver::displaced(std::int32_t vertex) const noexcept {
+  Vec3 p = patch_->position[static_cast<std::size_t>(vertex)];
+  if (vertex >= patch_->moving) return p;
+  const int n = 3 * patch_->moving;
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    if (s.triangle < 0 || s.lambda[0] == 0.0) continue;
+    const Triangle& t = patch_->triangle[static_cast<std::size_t>(s.triangle)];
+    if (!t.moving) continue;
+    const Vec3 force = force_of(s);
+    for (int c = 0; c < 3; ++c) {
+      const double* block = patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * t.vertex[static_cast<std::size_t>(c)] +
+                            3 * vertex;
+      for (int axis = 0; axis < 3; ++axis, block += n)
+        p -= s.weights[c] * force[axis] * Eigen::Map<const Vec3>(block);
+    }
+  }
+  return p;
+}
+
+/// Weights of the triangle's corners at the point of it nearest to x.
+Vec3 PatchSolver::weights_at(std::int32_t triangle, const Vec3& x) const noexcept {
+  const auto& v = patch_->triangle[static_cast<std::size_t>(triangle)].vertex;
+  return closest_on_triangle(x, patch_->position[static_cast<std::size_t>(v[0])],
+                             patch_->position[static_cast<std::size_t>(v[1])],
+                             patch_->position[static_cast<std::size_t>(v[2])]);
+}
+
+double PatchSolver::psi_at(std::int32_t triangle, const Vec3& x) const noexcept {
+  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
+  if (!t.moving) return t.normal.dot(x - patch_->position[static_cast<std::size_t>(t.vertex[0])]);
+  const Vec3 weights = weights_at(triangle, x);
+  Vec3 foot = Vec3::Zero();
+  for (int c = 0; c < 3; ++c) foot += weights[c] * displaced(t.vertex[static_cast<std::size_t>(c)]);
+  return t.normal.dot(x - foot);
+}
+
+/// How far x lies beyond an edge, along the triangle's plane [m]; negative on the triangle's side.
+double PatchSolver::beyond_edge(std::int32_t triangle, int edge, const Vec3& x) const noexcept {
+  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
+  const Vec3& a = patch_->position[static_cast<std::size_t>(t.vertex[static_cast<std::size_t>(edge)])];
+  const Vec3& b = patch_->position[static_cast<std::size_t>(t.vertex[static_cast<std::size_t>((edge + 1) % 3)])];
+  return (b - a).cross(t.normal).normalized().dot(x - a);
+}
+
+/// Whether x, at ψ below the triangle's plane, is this triangle's business: edge by edge.
+bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) const noexcept {
+  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
+  const auto index = static_cast<std::size_t>(triangle);
+  const bool held = was_selected(triangle);
+  for (int e = 0; e < 3; ++e) {
+    const double beyond = beyond_edge(triangle, e, x);
+    const std::int32_t other = t.neighbour[static_cast<std::size_t>(e)];
+    if (other < 0) {
+      if (beyond > touch_) return false;
+      continue;
+    }
+    const Triangle& n = patch_->triangle[static_cast<std::size_t>(other)];
+    const Vec3 apart = patch_->middle[static_cast<std::size_t>(other)] - patch_->middle[index];
+    const double rise = t.normal.dot(apart) - n.normal.dot(apart);  // positive: the edge is a valley
+    if (std::abs(rise) <= kFlat * apart.norm()) {
+      if (beyond > touch_) return false;
+      continue;
+    }
+    if (rise > 0.0) {
+      if (beyond <= 0.0) continue;
+      const double psi_other = psi_at(other, x);
+      const double overlap = (held ? 1.0 : 0.5) * patch_->extent[index];
+      if (!(psi <= psi_other || (beyond <= overlap && psi_other <= touch_))) return false;
+    } else {
+      // On the plane of equal violation both are as good. Where x is in front of this triangle's plane or touches it,
+      // the plane cuts rightly too: past the edge the neighbour's violation is the smaller one.
+      const double psi_other = psi_at(other, x);
+      if (psi < psi_other - touch_) return false;
+      if (beyond > touch_ && psi >= psi_other) return false;
+    }
+  }
+  return true;
+}
+
+/// Fills active_; returns how far x may go before it leaps over a constraint [m].
+double PatchSolver::find_active(const Vec3& x) noexcept {
+  active_count_ = 0;
+  double reach = patch_->half_edge;
+  for (std::int32_t k = 0; k < patch_->triangles; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const Triangle& t = patch_->triangle[i];
+    const Vec3 apart = x - patch_->middle[i];
+    const double far2 = apart.squaredNorm();
+    const double wide = patch_->extent[i] + reach;
+    if (far2 < wide * wide) reach = std::min(reach, std::max(t.depth, std::sqrt(far2) - patch_->extent[i]));
+    // Rough: within the slab below the triangle and its bounding sphere, widened by what C may move it.
+    const double rough = t.normal.dot(apart);
+    if (rough < -t.depth - touch_ || (!t.moving && rough > touch_)) continue;
+    const double across2 = far2 - rough * rough;
+    const double widest = 2.0 * patch_->extent[i] + std::abs(rough) + touch_;
+    if (across2 > widest * widest || (t.moving && rough > patch_->extent[i])) continue;
+    const double psi = psi_at(k, x);
+    if (!(psi <= touch_ && psi >= -t.depth) || !in_region(k, psi, x)) continue;
+    if (active_count_ < kMaxActive) active_[static_cast<std::size_t>(active_count_++)] = {k, psi};
+  }
+  return reach;
+}
+
+bool PatchSolver::was_selected(std::int32_t triangle) const noexcept {
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    if (s.triangle == triangle) return s.lambda[0] > 0.0;
+  }
+  return false;
+}
+
+/// Splits active_ into mutually convex sets and takes the least violated of each; at a tie the one that held before.
+void PatchSolver::select(const Vec3& x) noexcept {
+  std::array<int, kMaxActive> set_of;
+  std::array<int, kMaxActive> best;
+  int sets = 0;
+  for (int i = 0; i < active_count_; ++i) {
+    const Active& a = active_[static_cast<std::size_t>(i)];
+    const Triangle& ta = patch_->triangle[static_cast<std::size_t>(a.triangle)];
+    const Vec3& ca = patch_->middle[static_cast<std::size_t>(a.triangle)];
+    const auto convex = [&](const Active& b) {
+      const Triangle& tb = patch_->triangle[static_cast<std::size_t>(b.triangle)];
+      const Vec3 apart = patch_->middle[static_cast<std::size_t>(b.triangle)] - ca;
+      const double flat = kFlat * apart.norm();
+      return ta.normal.dot(apart) <= flat && -tb.normal.dot(apart) <= flat;
+    };
+    int set = 0;
+    for (; set < sets; ++set) {
+      bool fits = true;
+      for (int j = 0; j < i && fits; ++j)
+        fits = set_of[static_cast<std::size_t>(j)] != set || convex(active_[static_cast<std::size_t>(j)]);
+      if (fits) break;
+    }
+    set_of[static_cast<std::size_t>(i)] = set;
+    if (set == sets) {
+      best[static_cast<std::size_t>(sets++)] = i;
+      continue;
+    }
+    const Active& b = active_[static_cast<std::size_t>(best[static_cast<std::size_t>(set)])];
+    const double lead = (was_selected(a.triangle) ? touch_ : 0.0) - (was_selected(b.triangle) ? touch_ : 0.0);
+    if (a.psi + lead > b.psi) best[static_cast<std::size_t>(set)] = i;
+  }
+  selected_count_ = 0;
+  for (int f = 0; f < forced_count_; ++f) {
+    const std::int32_t t = forced_[static_cast<std::size_t>(f)];
+    add_selected(t, x);
+  }
+  for (int set = 0; set < sets; ++set) {
+    const Active& a = active_[static_cast<std::size_t>(best[static_cast<std::size_t>(set)])];
+    add_selected(a.triangle, x);
+  }
+  add_box_faces();
+}
+
+void PatchSolver::add_selected(std::int32_t triangle, const Vec3& x) noexcept {
+  if (selected_count_ == kMaxSelected) return;
+  for (int k = 0; k < selected_count_; ++k) {
+    if (selected_[static_cast<std::size_t>(k)].triangle == triangle) return;
+  }
+  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
+  Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
+  s.triangle = triangle;
+  s.normal = t.normal;
+  make_tangents(t.normal, s.tangent1, s.tangent2);
+  s.weights = weights_at(triangle, x);
+  s.gap_free = t.normal.dot(free_ - patch_->position[static_cast<std::size_t>(t.vertex[0])]) - 2.0 * patch_->skin;
+  s.lambda.setZero();
+}
+
+/// The faces of the trusted box that the free motion leaves it through, without friction.
+void PatchSolver::add_box_faces() noexcept {
+  for (int axis = 0; axis < 3; ++axis) {
+    const double out = free_[axis] - patch_->centre[axis];
+    if (std::abs(out) <= patch_->half_edge) continue;
+    Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
+    s.triangle = -1 - axis;
+    s.normal = Vec3::Unit(axis) * (out > 0.0 ? -1.0 : 1.0);
+    make_tangents(s.normal, s.tangent1, s.tangent2);
+    s.weights.setZero();
+    s.gap_free = patch_->half_edge - std::abs(out);
+    s.lambda.setZero();
+  }
+}
+
+/// λ of the selected constraints; returns the residual [m].
+double PatchSolver::solve_forces() noexcept {
+  if (selected_count_ == 0) return 0.0;
+  problem_.clear();
+  const int light = problem_.add_light_body();
+  int dense = -1;
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    if (s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].moving && dense < 0)
+      dense = problem_.add_dense_body();
+  }
+  for (int k = 0; k < selected_count_; ++k) {
+    Selected& s = selected_[static_cast<std::size_t>(k)];
+    const bool moving = s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].moving;
+    Constraint c;
+    c.kind = ConstraintKind::kContact;
+    c.rows = 3;
+    c.friction = s.triangle >= 0 ? patch_->triangle[static_cast<std::size_t>(s.triangle)].friction : 0.0;
+    c.a = {ConstraintSide::Kind::kLight, light, -1};
+    if (moving) c.b = {ConstraintSide::Kind::kDense, dense, -1};
+    const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
+    const std::array<Vec3, 3> direction = {s.normal, s.tangent1, s.tangent2};
+    for (int r = 0; r < 3; ++r) {
+      problem_.light_J(added.a.first + r).head<3>() = direction[static_cast<std::size_t>(r)];
+      problem_.light_Y(added.a.first + r).head<3>() = w_ * direction[static_cast<std::size_t>(r)];
+      problem_.delta_free(added.first_row + r) =
+          r == 0 ? s.gap_free : direction[static_cast<std::size_t>(r)].dot(free_ - start_);
+    }
+    for (int j = 0; j < last_count_; ++j) {
+      const Selected& last = last_[static_cast<std::size_t>(j)];
+      if (last.triangle == s.triangle) s.lambda = last.lambda;
+    }
+    Eigen::Map<Vec3>(lambda_.data() + 3 * k) = s.lambda;
+  }
+  problem_.prepare_dense();
+  if (dense >= 0) fill_compliance(dense);
+  const SolverSettings settings{.tolerance = 0.1 * options_.tolerance, .max_iterations = 200};
+  const SolveReport report =
+      solver_->solve(problem_, settings, std::span(lambda_).first(static_cast<std::size_t>(problem_.rows())));
+  for (int k = 0; k < selected_count_; ++k)
+    selected_[static_cast<std::size_t>(k)].lambda = Eigen::Map<const Vec3>(lambda_.data() + 3 * k);
+  return report.residual.metres;
+}
+
+/// The environment's compliance between the selected contacts, in their frames.
+void PatchSolver::fill_compliance(int dense) noexcept {
+  auto W = problem_.dense_compliance(dense);
+  const int n = 3 * patch_->moving;
+  int row = 0;
+  for (int i = 0; i < selected_count_; ++i) {
+    const Selected& a = selected_[static_cast<std::size_t>(i)];
+    if (a.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(a.triangle)].moving) continue;
+    const auto& va = patch_->triangle[static_cast<std::size_t>(a.triangle)].vertex;
+    Mat3 frame_a;
+    frame_a << a.normal, a.tangent1, a.tangent2;
+    int column = 0;
+    for (int j = 0; j < selected_count_; ++j) {
+      const Selected& b = selected_[static_cast<std::size_t>(j)];
+      if (b.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(b.triangle)].moving) continue;
+      const auto& vb = patch_->triangle[static_cast<std::size_t>(b.triangle)].vertex;
+      Mat3 frame_b;
+      frame_b << b.normal, b.tangent1, b.tangent2;
+      Mat3 sum = Mat3::Zero();
+      for (int p = 0; p < 3; ++p) {
+        for (int q = 0; q < 3; ++q) {
+          const double* block = patch_->C.data() +
+                                static_cast<std::ptrdiff_t>(n) * 3 * vb[static_cast<std::size_t>(q)] +
+                                3 * va[static_cast<std::size_t>(p)];
+          const double share = a.weights[p] * b.weights[q];
+          if (share == 0.0) continue;
+          for (int c = 0; c < 3; ++c) sum.col(c) += share * Eigen::Map<const Vec3>(block + n * c);
+        }
+      }
+      W.block<3, 3>(row, column).noalias() = frame_a.transpose() * sum * frame_b;
+      column += 3;
+    }
+    row += 3;
+  }
+}
+
+bool PatchSolver::same_selection() const noexcept {
+  if (selected_count_ != last_count_) return false;
+  for (int i = 0; i < selected_count_; ++i) {
+    bool found = false;
+    for (int j = 0; j < last_count_; ++j)
+      found = found || selected_[static_cast<std::size_t>(i)].triangle == last_[static_cast<std::size_t>(j)].triangle;
+    if (!found) return false;
+  }
+  return true;
+}
+
+/// The first triangle that the way leads through from its front to its back; −1: none.
+std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double& share) const noexcept {
+  std::int32_t found = -1;
+  const Vec3 way = to - from;
+  const double length = way.norm();
+  for (std::int32_t k = 0; k < patch_->triangles; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const Triangle& t = patch_->triangle[i];
+    const Vec3 apart = patch_->middle[i] - from;
+    const double wide = patch_->extent[i] + length + touch_;
+    if (apart.squaredNorm() > wide * wide) continue;
+    const Vec3 a = displaced(t.vertex[0]), b = displaced(t.vertex[1]), c = displaced(t.vertex[2]);
+    const Vec3 normal = t.moving ? Vec3((b - a).cross(c - a).normalized()) : t.normal;
+    const double before = normal.dot(from - a), after = normal.dot(to - a);
+    if (!(before >= 0.0 && after < 0.0)) continue;
+    // The signs of the three volumes over the edges: shared edges have the same value in both their triangles, so
+    // nothing passes between two (an edge that is met exactly belongs to both).
+    const Vec3 fa = a - from, fb = b - from, fc = c - from;
+    const double u = -way.dot(fa.cross(fb)), v = -way.dot(fb.cross(fc)), w = -way.dot(fc.cross(fa));
+    if (u < 0.0 || v < 0.0 || w < 0.0) continue;
+    const double at = before / (before - after);
+    if (at < share || found < 0) {
+      share = at;
+      found = k;
+    }
+  }
+  return found;
+}
+
+}  // namespace palpate
