@@ -177,8 +177,7 @@ bool PointWorld::compute_compliance(int surface, std::span<const BodyPoint> poin
 }
 
 int PointWorld::max_points(int surface) const noexcept {
-  return world_.bodies()[static_cast<std::size_t>(surfaces_[static_cast<std::size_t>(surface)].body)]
-             .body->max_rows() /
+  return world_.bodies()[static_cast<std::size_t>(surfaces_[static_cast<std::size_t>(surface)].body)].body->max_rows() /
          3;
 }
 

@@ -46,9 +46,8 @@ struct TouchPoint {
 ///   forces at ΔT move the bodies; meanwhile queries and compliances refer to the bodies after one *free tick* dt, from
 ///   which the fast half adds the answer h A(dt)⁻¹ Jᵀλ to its own contact forces.
 ///
-/// Other contacts of the bodies (a cube on a table) move them in the slow step, but do not stiffen compute_compliance():
-/// a tick is so short that what answers is the body's own inertia.
-/// Thread: the slow loop's.
+/// Other contacts of the bodies (a cube on a table) move them in the slow step, but do not stiffen
+/// compute_compliance(): a tick is so short that what answers is the body's own inertia. Thread: the slow loop's.
 class PointWorld {
  public:
   explicit PointWorld(const MethodContext& context);

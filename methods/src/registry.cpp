@@ -14,17 +14,11 @@
 namespace palpate {
 namespace {
 
-std::string refuse_moving(const World& world, const ToolSettings& tool) {
-  if (tool.kind != ToolSettings::Kind::kPoint) return "the hand must hold a point";
-  if (!world.is_static()) return "all bodies must be static";
-  return {};
-}
-
 constexpr std::array kMethods = {
     MethodInfo{"reference", "the whole world at the fast rate: the truth", &make_reference, &refuse_world},
     MethodInfo{"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
     MethodInfo{"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
-               &refuse_moving},
+               &PointWorld::refuse},
     MethodInfo{"limited", "geometrically limited constraints in convex sets, with trust regions (Knott & Kuhlen 2015)",
                &make_limited, &PointWorld::refuse},
 };

@@ -13,6 +13,9 @@
 namespace palpate {
 namespace {
 
+/// A surface that has moved further than this between two models is not the same contact any more [m].
+constexpr double kMaxOffset = 0.01;
+
 void validate(const LimitedSettings& s) {
   const auto check = [](const char* name, double value, double least, double most) {
     if (!(value >= least && value <= most)) fail_input("limited: {} = {}; allowed: {} to {}", name, value, least, most);
@@ -28,7 +31,10 @@ void validate(const LimitedSettings& s) {
 class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
  public:
   explicit LimitedSlow(const MethodContext& c)
-      : world_(c), builder_(c.settings.limited, world_), ahead_(1.5 * c.slow_period), radius_(c.settings.limited.radius) {}
+      : world_(c),
+        builder_(c.settings.limited, world_),
+        ahead_(1.5 * c.slow_period),
+        radius_(c.settings.limited.radius) {}
 
   void step(const PointFeedback& feedback, LimitedPatch& model, StepReport& report) override {
     if (!world_.begin_step(feedback, report)) {
@@ -59,12 +65,15 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
 class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
  public:
   explicit LimitedFast(const MethodContext& c)
-      : tool_(c.tool, c.dt,
-              c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
-        solver_({.tolerance = c.settings.limited.tolerance, .max_iterations = c.settings.limited.max_iterations}) {}
+      : tool_(
+            c.tool, c.dt,
+            c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
+        solver_({.tolerance = c.settings.limited.tolerance, .max_iterations = c.settings.limited.max_iterations}),
+        blend_ticks_(std::max(1, static_cast<int>(std::lround(c.slow_period / c.dt)))) {}
 
   TickResult tick(const DeviceState& device, const LimitedPatch& model, PointFeedback& feedback) noexcept override {
     if (model.header.sequence != sequence_) take_over(model);
+    blend();
     TickResult out;
     out.tool = {tool_.position(), device.pose.rotation};
     const Vec3 free = tool_.compute_free_motion(device);
@@ -80,13 +89,15 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   }
 
  private:
-  /// A new model. Where its bodies have moved, they take the proxy along: a contact keeps its place on the surface,
-  /// and a proxy that a surface has passed over is put back outside. That is not motion: it gives no speed.
+  /// A new model. Where its bodies have moved, the whole patch is shown where the contact was, and comes to its true
+  /// place over one slow period, taking the proxy along: a surface that jumped would kick the hand. A proxy that a
+  /// surface has passed over is put back outside. Neither is motion: they give no speed.
   void take_over(const LimitedPatch& model) noexcept {
     sequence_ = model.header.sequence;
     std::array<std::int32_t, PatchSolution::kMaxContacts> same;
     same.fill(-1);
     Vec3 x = tool_.position();
+    Vec3 offset = Vec3::Zero();
     for (int k = 0; k < held_count_; ++k) {
       const Held& held = held_[static_cast<std::size_t>(k)];
       for (std::int32_t t = 0; t < model.triangles; ++t) {
@@ -94,11 +105,25 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
       }
       const std::int32_t t = same[static_cast<std::size_t>(k)];
       if (k == 0 && t >= 0 && model.triangle[static_cast<std::size_t>(t)].moving)
-        x += compute_foot(model, t, held.weights) - held.foot;
+        offset = held.foot + offset_ - compute_foot(model, t, held.weights);
     }
     solver_.restart(same);
-    if (model.moving > 0) push_out(model, x);
-    if (x.allFinite()) tool_.carry_to(x);
+    offset_ = offset.allFinite() && offset.norm() < kMaxOffset ? offset : Vec3(Vec3::Zero());
+    offset_step_ = offset_ / blend_ticks_;
+    blend_left_ = blend_ticks_;
+    if (model.moving == 0) return;
+    x -= offset_;
+    push_out(model, x);
+    if (x.allFinite()) tool_.carry_to(x + offset_);
+  }
+
+  /// The patch's way to its true place, one tick of it.
+  void blend() noexcept {
+    if (blend_left_ == 0) return;
+    --blend_left_;
+    const Vec3 now = blend_left_ == 0 ? Vec3(Vec3::Zero()) : Vec3(offset_ - offset_step_);
+    if (held_count_ > 0) tool_.carry_to(tool_.position() + now - offset_);
+    offset_ = now;
   }
 
   static Vec3 compute_foot(const LimitedPatch& model, std::int32_t triangle, const Vec3& weights) noexcept {
@@ -134,13 +159,14 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
       }
     }
     if (at < 0 || !(normal.dot(x - foot) < 0.0)) return;
-    if (nearest2 > model.triangle[static_cast<std::size_t>(at)].depth * model.triangle[static_cast<std::size_t>(at)].depth)
+    if (nearest2 >
+        model.triangle[static_cast<std::size_t>(at)].depth * model.triangle[static_cast<std::size_t>(at)].depth)
       return;
     x = foot + 2.0 * model.skin * normal.normalized();
   }
 
   bool is_covered(const LimitedPatch& model) const noexcept {
-    return (tool_.position() - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
+    return (tool_.position() - offset_ - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
   }
 
   /// Where nothing is known the proxy does not move. The hand feels the coupling, but no more than it felt before.
@@ -148,16 +174,17 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     tool_.stop();
     Vec3 force = tool_.force_on_hand(device);
     const double size = force.norm();
-    if (!(size <= last_force_)) force = size > 0.0 && std::isfinite(size) ? Vec3(last_force_ / size * force) : Vec3(Vec3::Zero());
+    if (!(size <= last_force_))
+      force = size > 0.0 && std::isfinite(size) ? Vec3(last_force_ / size * force) : Vec3(Vec3::Zero());
     out.wrench.force = force;
     last_force_ = force.norm();
     out.contacts = held_count_;
   }
 
   void move(const DeviceState& device, const LimitedPatch& model, const Vec3& free, TickResult& out) noexcept {
-    const PatchSolution& s = solver_.solve(model, tool_.position(), free, tool_.compliance());
-    tool_.move_to(s.position);
-    out.tool.position = s.position;
+    const PatchSolution& s = solver_.solve(model, tool_.position() - offset_, free - offset_, tool_.compliance());
+    tool_.move_to(s.position + offset_);
+    out.tool.position = tool_.position();
     out.wrench.force = tool_.force_on_hand(device) - s.trust_force;
     out.residual = s.residual;
     out.iterations = s.iterations;
@@ -181,6 +208,10 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   PointTool tool_;
   PatchSolver solver_;
   std::uint64_t sequence_ = 0;
+  Vec3 offset_ = Vec3::Zero();       ///< of the patch as it is shown from where it is [m]
+  Vec3 offset_step_ = Vec3::Zero();  ///< of one tick [m]
+  const int blend_ticks_;
+  int blend_left_ = 0;
   std::array<Held, PatchSolution::kMaxContacts> held_;
   int held_count_ = 0;
   double last_force_ = 0.0;  ///< [N]

@@ -75,7 +75,7 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
 double PatchBuilder::find(const Vec3& centre, StepReport& report) {
   double radius = settings_.radius;
   double reach = collect(centre, radius);
-  while (found_.size() < static_cast<std::size_t>(settings_.max_constraints) / 4 && radius < kMaxRadius) {
+  while (found_.size() < static_cast<std::size_t>(settings_.max_constraints) / 16 && radius < kMaxRadius) {
     radius *= 2.0;
     reach = collect(centre, radius);
   }
@@ -170,7 +170,8 @@ void PatchBuilder::add_plane(const Found& f, const Vec3& centre, double reach, L
   const Vec3 foot = centre - (plane.normal.dot(centre) - plane.offset) * plane.normal;
   const double half = 4.0 * reach;
   const bool first = f.triangle == 0;
-  const std::array<Vec3, 3> corner = {foot - half * (t1 + t2), first ? Vec3(foot + half * (t1 - t2)) : Vec3(foot + half * (t1 + t2)),
+  const std::array<Vec3, 3> corner = {foot - half * (t1 + t2),
+                                      first ? Vec3(foot + half * (t1 - t2)) : Vec3(foot + half * (t1 + t2)),
                                       first ? Vec3(foot + half * (t1 + t2)) : Vec3(foot + half * (t2 - t1))};
   Triangle& t = out.triangle[static_cast<std::size_t>(out.triangles)];
   for (std::size_t i = 0; i < 3; ++i) {
@@ -193,8 +194,8 @@ void PatchBuilder::finish_triangles(LimitedPatch& out) {
     t.normal = compute_area_normal(at(0), at(1), at(2)).normalized();
     Vec3& middle = out.middle[i];
     middle = (at(0) + at(1) + at(2)) / 3.0;
-    out.extent[i] = std::sqrt(std::max({(at(0) - middle).squaredNorm(), (at(1) - middle).squaredNorm(),
-                                        (at(2) - middle).squaredNorm()}));
+    out.extent[i] = std::sqrt(
+        std::max({(at(0) - middle).squaredNorm(), (at(1) - middle).squaredNorm(), (at(2) - middle).squaredNorm()}));
     t.neighbour = {-1, -1, -1};
     const Found& f = kept_[i];
     if (f.surface >= 0) {

@@ -52,6 +52,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   solution_ = {};
   solution_.position = start;
   if (!start.allFinite() || !free.allFinite()) return solution_;
+  gather();
 
   Vec3 x = options_.from_free ? free : start;
   Vec3 anchor = start;  // the last point that is known to be outside, by a way that crosses nothing
@@ -86,13 +87,16 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     const double way = (next - x).norm();
     solution_.residual = std::max(residual, way);
     if (!(way < 1e3)) break;  // not finite, or absurd: stay where the point is known to be outside
-    if (outside && way <= options_.tolerance && residual <= options_.tolerance && (same_selection() || forced_count_ > 0)) {
+    if (outside && way <= options_.tolerance && residual <= options_.tolerance &&
+        (same_selection() || forced_count_ > 0)) {
       solution_.converged = true;
       anchor = x;
       break;
     }
     const bool too_far = options_.inner_trust && way > kInnerShare * reach;
     x = too_far ? Vec3(x + kInnerShare * reach / way * (next - x)) : next;
+    const double from_start = (x - start_).norm();
+    if (options_.inner_trust && from_start > most_) x = start_ + most_ / from_start * (x - start_);
   }
   finish(options_.guard_path || solution_.converged ? anchor : x);
   return solution_;
@@ -111,6 +115,19 @@ void PatchSolver::finish(const Vec3& x) noexcept {
   }
 }
 
+/// What this tick can meet. The start is outside, so no constraint can ask the point to end further from the free
+/// motion than the start is: |x − free| ≤ |start − free|. And an x inside is no deeper than it is far from the start.
+void PatchSolver::gather() noexcept {
+  most_ = 2.0 * (free_ - start_).norm() + touch_;
+  near_count_ = 0;
+  for (std::int32_t k = 0; k < patch_->triangles; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const double wide = patch_->extent[i] + 2.0 * most_;
+    if ((patch_->middle[i] - start_).squaredNorm() <= wide * wide)
+      near_[static_cast<std::size_t>(near_count_++)] = static_cast<std::int16_t>(k);
+  }
+}
+
 /// Where a vertex is under the present forces [m].
 Vec3 PatchSolver::displaced(std::int32_t vertex) const noexcept {
   Vec3 p = patch_->position[static_cast<std::size_t>(vertex)];
@@ -123,10 +140,9 @@ Vec3 PatchSolver::displaced(std::int32_t vertex) const noexcept {
     if (!t.moving) continue;
     const Vec3 force = force_of(s);
     for (int c = 0; c < 3; ++c) {
-      const double* block = patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * t.vertex[static_cast<std::size_t>(c)] +
-                            3 * vertex;
-      for (int axis = 0; axis < 3; ++axis, block += n)
-        p -= s.weights[c] * force[axis] * Eigen::Map<const Vec3>(block);
+      const double* block =
+          patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * t.vertex[static_cast<std::size_t>(c)] + 3 * vertex;
+      for (int axis = 0; axis < 3; ++axis, block += n) p -= s.weights[c] * force[axis] * Eigen::Map<const Vec3>(block);
     }
   }
   return p;
@@ -196,7 +212,8 @@ bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) co
 double PatchSolver::find_active(const Vec3& x) noexcept {
   active_count_ = 0;
   double reach = patch_->half_edge;
-  for (std::int32_t k = 0; k < patch_->triangles; ++k) {
+  for (int n = 0; n < near_count_; ++n) {
+    const std::int32_t k = near_[static_cast<std::size_t>(n)];
     const auto i = static_cast<std::size_t>(k);
     const Triangle& t = patch_->triangle[i];
     const Vec3 apart = x - patch_->middle[i];
@@ -393,7 +410,8 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
   std::int32_t found = -1;
   const Vec3 way = to - from;
   const double length = way.norm();
-  for (std::int32_t k = 0; k < patch_->triangles; ++k) {
+  for (int n = 0; n < near_count_; ++n) {
+    const std::int32_t k = near_[static_cast<std::size_t>(n)];
     const auto i = static_cast<std::size_t>(k);
     const Triangle& t = patch_->triangle[i];
     const Vec3 apart = patch_->middle[i] - from;

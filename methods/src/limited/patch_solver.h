@@ -18,7 +18,7 @@ struct PatchSolverOptions {
 
 /// A contact at the end of a tick.
 struct PatchContact {
-  std::int32_t triangle = -1;  ///< of the patch; −1: none
+  std::int32_t triangle = -1;   ///< of the patch; −1: none
   Vec3 weights = Vec3::Zero();  ///< of its corners: where the proxy stands on it
   Vec3 force = Vec3::Zero();    ///< on the proxy [N]
 };
@@ -29,9 +29,9 @@ struct PatchSolution {
   Vec3 trust_force = Vec3::Zero();  ///< of the trusted box on the proxy [N]: not a thing that one can feel
   double residual = 0.0;            ///< [m]
   std::int32_t iterations = 0;
-  std::int32_t contacts = 0;  ///< that bear a force
-  std::int32_t guarded = 0;   ///< times that the path's guard had to step in
-  bool converged = false;     ///< if not, the proxy stopped on its way, outside
+  std::int32_t contacts = 0;                         ///< that bear a force
+  std::int32_t guarded = 0;                          ///< times that the path's guard had to step in
+  bool converged = false;                            ///< if not, the proxy stopped on its way, outside
   std::array<PatchContact, kMaxContacts> contact{};  ///< the first `contacts`
 };
 
@@ -45,7 +45,8 @@ struct PatchSolution {
 /// from the last one than the constraints around it are deep (the *inner trust region*). Until nothing changes.
 ///
 /// Departures, and why:
-///  - A region is not a rectangle but what lies below the triangle: at a convex edge up to the plane of equal violation,
+///  - A region is not a rectangle but what lies below the triangle: at a convex edge up to the plane of equal
+///  violation,
 ///    so that regions of any triangles meet without gap or overlap; at a concave edge both sides' regions overlap,
 ///    because there both must hold. That overlap is the paper's constraint for sharp concave edges.
 ///  - The forces of the few selected constraints are solved for together and exactly (constraints/solver.h), not by one
@@ -81,7 +82,7 @@ class PatchSolver {
     std::int32_t triangle = -1;  ///< −1 − axis: a face of the trusted box
     Vec3 normal, tangent1, tangent2;
     Vec3 weights;
-    double gap_free = 0.0;             ///< δ_free along the normal [m]
+    double gap_free = 0.0;       ///< δ_free along the normal [m]
     Vec3 lambda = Vec3::Zero();  ///< normal, tangents [N]
   };
 
@@ -91,6 +92,7 @@ class PatchSolver {
   double psi_at(std::int32_t triangle, const Vec3& x) const noexcept;
   double beyond_edge(std::int32_t triangle, int edge, const Vec3& x) const noexcept;
 
+  void gather() noexcept;
   bool in_region(std::int32_t triangle, double psi, const Vec3& x) const noexcept;
   double find_active(const Vec3& x) noexcept;
   void select(const Vec3& x) noexcept;
@@ -114,6 +116,9 @@ class PatchSolver {
   const LimitedPatch* patch_ = nullptr;
   Vec3 start_, free_;
   double w_ = 0.0;
+  double most_ = 0.0;                                           ///< no iterate is further from the start [m]
+  std::array<std::int16_t, LimitedPatch::kMaxTriangles> near_;  ///< triangles that this tick can meet
+  int near_count_ = 0;
   double touch_ = 0.0;  ///< nearer than this a constraint counts as touched [m]
   std::array<Active, kMaxActive> active_;
   int active_count_ = 0;
