@@ -19,7 +19,7 @@ double pair_friction(double surface, double tool) noexcept {
 }  // namespace
 
 PointWorld::PointWorld(const MethodContext& c)
-    : world_(c.world), moves_(!c.world.is_static()), time_steps_{c.slow_period, c.dt}, start_(c.start) {
+    : world_(c.world), moves_(!c.world.is_static()), time_steps_{c.slow_period, c.dt}, device_(c.start) {
   grip_.stiffness = c.tool.coupling.stiffness;
   grip_.damping = c.tool.coupling.damping;
   proxy_ = c.start.pose.position;
@@ -63,11 +63,12 @@ bool PointWorld::begin_step(const PointFeedback& feedback, StepReport& report) {
   if (feedback.header.sequence) {
     proxy_ = feedback.position;
     proxy_velocity_ = feedback.velocity;
+    device_ = feedback.device;
   }
   if (!moves_) return true;
   {
     const StageTimer timer(report, Stage::kFree);
-    impose(feedback);
+    impose();
     if (!world_.compute_free_motion(time_steps_)) return false;
   }
   {
@@ -106,7 +107,7 @@ void PointWorld::end_step(StepReport& report) {
 
 /// The tool takes the fast proxy's state and the hand's newest place. The proxy stands on the surface of one or two
 /// steps ago; where the surface has come up since, it is lifted onto it, or the contact would be met from inside.
-void PointWorld::impose(const PointFeedback& feedback) {
+void PointWorld::impose() {
   for (const auto& m : trees_) {
     const BodySurface surface = world_.bodies()[static_cast<std::size_t>(m->body)].body->surface();
     if (surfaces_[static_cast<std::size_t>(m->surface)].body >= 0) m->tree.refit(surface.positions);
@@ -119,9 +120,8 @@ void PointWorld::impose(const PointFeedback& feedback) {
   Eigen::Map<Vec3>(state.data()) = x;
   Eigen::Map<Vec3>(state.data() + 3) = proxy_velocity_;
   tool.restore_state(state);
-  const DeviceState& device = feedback.header.sequence ? feedback.device : start_;
-  grip_.target = device.pose;
-  grip_.target_velocity = device.velocity;
+  grip_.target = device_.pose;
+  grip_.target_velocity = device_.velocity;
   tool.set_grip(grip_);
 }
 

@@ -59,7 +59,7 @@ class PointWorld {
 
   /// Where the proxy is: the feedback's, or the start.
   const Vec3& proxy() const noexcept { return proxy_; }
-  const Vec3& proxy_velocity() const noexcept { return proxy_velocity_; }
+  const DeviceState& device() const noexcept { return device_; }
   std::span<const TouchSurface> surfaces() const noexcept { return surfaces_; }
   std::span<const TouchPlane> planes() const noexcept { return planes_; }
   bool find_closest(const Vec3& p, double max_distance, TouchPoint& out) const noexcept;
@@ -81,14 +81,14 @@ class PointWorld {
     std::vector<Vec3> change, positions;
   };
   void add_moving(const ToolSettings& tool);
-  void impose(const PointFeedback& feedback);
+  void impose();
   void predict();
 
   World& world_;
   const bool moves_;
   const std::array<double, 2> time_steps_;
   Grip grip_;
-  DeviceState start_;
+  DeviceState device_;
   Vec3 proxy_;
   Vec3 proxy_velocity_ = Vec3::Zero();
   std::vector<TouchSurface> surfaces_;
@@ -97,7 +97,6 @@ class PointWorld {
   std::vector<std::unique_ptr<Moving>> trees_;
   std::vector<BlockRows::Entry> entries_;
   BlockRows rows_;
-  StepReport solved_;
 };
 
 }  // namespace palpate

@@ -5,7 +5,7 @@ namespace palpate {
 void visit_limited(Fields& f, LimitedSettings& s) {
   f.number({.name = "radius", .doc = "of the proximity query around the proxy", .unit = "m"}, s.radius, {1e-4, 0.5});
   f.integer({.name = "max_constraints", .doc = "triangles in the set; the nearest are kept"}, s.max_constraints,
-            {8, 1024});
+            {8, 4096});
   f.integer({.name = "max_moving_vertices", .doc = "of bodies that move, in the set; the nearest are kept"},
             s.max_moving_vertices, {4, 72});
   f.number({.name = "depth", .doc = "how far below its triangle a constraint reaches at most", .unit = "m"}, s.depth,

@@ -16,6 +16,9 @@ namespace {
 /// A surface that has moved further than this between two models is not the same contact any more [m].
 constexpr double kMaxOffset = 0.01;
 
+/// Share of the trusted box within which the proxy must lie when the model is made.
+constexpr double kCovered = 0.8;
+
 void validate(const LimitedSettings& s) {
   const auto check = [](const char* name, double value, double least, double most) {
     if (!(value >= least && value <= most)) fail_input("limited: {} = {}; allowed: {} to {}", name, value, least, most);
@@ -31,10 +34,7 @@ void validate(const LimitedSettings& s) {
 class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
  public:
   explicit LimitedSlow(const MethodContext& c)
-      : world_(c),
-        builder_(c.settings.limited, world_),
-        ahead_(1.5 * c.slow_period),
-        radius_(c.settings.limited.radius) {}
+      : world_(c), builder_(c.settings.limited, world_), ahead_(1.5 * c.slow_period) {}
 
   void step(const PointFeedback& feedback, LimitedPatch& model, StepReport& report) override {
     if (!world_.begin_step(feedback, report)) {
@@ -45,12 +45,21 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
       report.converged = false;
       return;
     }
-    // The model is used from one to two periods after the proxy was here: that is where it must be right.
-    Vec3 way = ahead_ * world_.proxy_velocity();
-    const double most = 0.5 * radius_;
+    // The model is used from one to two periods after the proxy was here: it should be right where the hand will have
+    // taken it, and still cover where it is. How much that leaves is known when the patch is built.
+    Vec3 way = world_.device().pose.position + ahead_ * world_.device().velocity.linear - world_.proxy();
     if (!way.allFinite()) way.setZero();
-    if (way.norm() > most) way *= most / way.norm();
+    const double far = way.cwiseAbs().maxCoeff();
+    if (far > most_ahead_) way *= most_ahead_ / far;
     builder_.build(world_.proxy() + way, world_.proxy(), model, report);
+    const double shift = way.cwiseAbs().maxCoeff();
+    if (shift > kCovered * model.half_edge) {
+      way *= kCovered * kCovered * model.half_edge / shift;
+      builder_.build(world_.proxy() + way, world_.proxy(), model, report);
+    }
+    if (way.cwiseAbs().maxCoeff() > kCovered * model.half_edge)
+      builder_.build(world_.proxy(), world_.proxy(), model, report);
+    most_ahead_ = kCovered * model.half_edge;
     report.contacts = model.triangles;
     report.overflow = report.overflow || model.overflow;
     world_.end_step(report);
@@ -59,7 +68,8 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
  private:
   PointWorld world_;
   PatchBuilder builder_;
-  const double ahead_, radius_;
+  const double ahead_;                                           ///< [s]
+  double most_ahead_ = std::numeric_limits<double>::infinity();  ///< what the last patch would have left room for [m]
 };
 
 class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
@@ -185,7 +195,11 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     const PatchSolution& s = solver_.solve(model, tool_.position() - offset_, free - offset_, tool_.compliance());
     tool_.move_to(s.position + offset_);
     out.tool.position = tool_.position();
-    out.wrench.force = tool_.force_on_hand(device) - s.trust_force;
+    // What holds the proxy other than contact (the trusted box, the longest way of a tick) is no thing that one can
+    // feel.
+    out.wrench.force.setZero();
+    if (s.contacts > 0)
+      out.wrench.force = s.at_limit ? s.contact_force : Vec3(tool_.force_on_hand(device) - s.trust_force);
     out.residual = s.residual;
     out.iterations = s.iterations;
     out.contacts = s.contacts;

@@ -14,8 +14,8 @@ namespace palpate {
 /// C = h A(dt)⁻¹. Every row of the paper's two matrices is a weighted sum of them, with weights that may follow the
 /// proxy over the triangle, they are fewer (half as many vertices as triangles), and neighbours never part.
 struct LimitedPatch {
-  static constexpr int kMaxTriangles = 1024;
-  static constexpr int kMaxVertices = 1024;
+  static constexpr int kMaxTriangles = 4096;
+  static constexpr int kMaxVertices = 3072;
   static constexpr int kMaxMoving = 72;  ///< vertices with compliance
   static constexpr int kRows = 3 * kMaxMoving;
 

@@ -75,7 +75,7 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
 double PatchBuilder::find(const Vec3& centre, StepReport& report) {
   double radius = settings_.radius;
   double reach = collect(centre, radius);
-  while (found_.size() < static_cast<std::size_t>(settings_.max_constraints) / 16 && radius < kMaxRadius) {
+  while (found_.size() < static_cast<std::size_t>(settings_.max_constraints) / 64 && radius < kMaxRadius) {
     radius *= 2.0;
     reach = collect(centre, radius);
   }

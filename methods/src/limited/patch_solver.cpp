@@ -16,6 +16,12 @@ constexpr double kFlat = 1e-7;
 constexpr double kTouch = 100.0;
 /// Of the reach of the constraints around: the longest way of one iteration.
 constexpr double kInnerShare = 0.9;
+/// Longest way of one tick [m]: at 1 kHz a proxy of 3 m/s, which no hand is.
+constexpr double kMaxWay = 0.003;
+/// How far below a surface regions are looked for [m]; what iterates are deeper than that, the guard of the path meets.
+constexpr double kDeepest = 0.001;
+/// By how much triangles are gathered more widely than a tick needs [m], so that the next ones need not gather.
+constexpr double kRoom = 0.0005;
 
 }  // namespace
 
@@ -30,6 +36,7 @@ PatchSolver::~PatchSolver() = default;
 
 void PatchSolver::restart(std::span<const std::int32_t> triangles) noexcept {
   selected_count_ = 0;
+  near_radius_ = -1.0;
   for (const std::int32_t t : triangles) {
     if (t >= 0 && selected_count_ < kMaxSelected) {
       Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
@@ -55,6 +62,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   gather();
 
   Vec3 x = options_.from_free ? free : start;
+  bool& at_limit = solution_.at_limit;
   Vec3 anchor = start;  // the last point that is known to be outside, by a way that crosses nothing
   for (int i = 0; i < options_.max_iterations; ++i) {
     solution_.iterations = i + 1;
@@ -78,6 +86,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     } else if (outside) {
       anchor = x;
     }
+    if (at_limit && outside && x == anchor) break;
     last_ = selected_;
     last_count_ = selected_count_;
     select(x);
@@ -96,7 +105,8 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     const bool too_far = options_.inner_trust && way > kInnerShare * reach;
     x = too_far ? Vec3(x + kInnerShare * reach / way * (next - x)) : next;
     const double from_start = (x - start_).norm();
-    if (options_.inner_trust && from_start > most_) x = start_ + most_ / from_start * (x - start_);
+    at_limit = options_.inner_trust && from_start > most_;
+    if (at_limit) x = start_ + most_ / from_start * (x - start_);
   }
   finish(options_.guard_path || solution_.converged ? anchor : x);
   return solution_;
@@ -109,21 +119,29 @@ void PatchSolver::finish(const Vec3& x) noexcept {
     const Selected& s = selected_[static_cast<std::size_t>(k)];
     if (s.triangle < 0) {
       solution_.trust_force += force_of(s);
-    } else if (s.lambda[0] > 0.0 && solution_.contacts < PatchSolution::kMaxContacts) {
+      continue;
+    }
+    solution_.contact_force += force_of(s);
+    if (s.lambda[0] > 0.0 && solution_.contacts < PatchSolution::kMaxContacts) {
       solution_.contact[static_cast<std::size_t>(solution_.contacts++)] = {s.triangle, s.weights, force_of(s)};
     }
   }
 }
 
-/// What this tick can meet. The start is outside, so no constraint can ask the point to end further from the free
-/// motion than the start is: |x − free| ≤ |start − free|. And an x inside is no deeper than it is far from the start.
+/// What this tick can meet: all within the tick's longest way of the start, and as far below as an iterate may be. The
+/// start is outside, so no constraint asks the point to end further from the free motion than the start is, and an
+/// iterate inside is no deeper than it is far from the start. Gathered with some room, and kept while it suffices.
 void PatchSolver::gather() noexcept {
-  most_ = 2.0 * (free_ - start_).norm() + touch_;
+  most_ = std::min(2.0 * (free_ - start_).norm() + touch_, kMaxWay);
+  const double need = most_ + std::min(most_, kDeepest);
+  if (near_radius_ >= 0.0 && (start_ - near_centre_).norm() + need <= near_radius_) return;
+  near_centre_ = start_;
+  near_radius_ = need + kRoom;
   near_count_ = 0;
   for (std::int32_t k = 0; k < patch_->triangles; ++k) {
     const auto i = static_cast<std::size_t>(k);
-    const double wide = patch_->extent[i] + 2.0 * most_;
-    if ((patch_->middle[i] - start_).squaredNorm() <= wide * wide)
+    const double wide = patch_->extent[i] + near_radius_;
+    if ((patch_->middle[i] - near_centre_).squaredNorm() <= wide * wide)
       near_[static_cast<std::size_t>(near_count_++)] = static_cast<std::int16_t>(k);
   }
 }
@@ -414,6 +432,11 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
     const std::int32_t k = near_[static_cast<std::size_t>(n)];
     const auto i = static_cast<std::size_t>(k);
     const Triangle& t = patch_->triangle[i];
+    // Static ones first by their plane, which is at hand.
+    if (!t.moving) {
+      const Vec3& corner = patch_->position[static_cast<std::size_t>(t.vertex[0])];
+      if (!(t.normal.dot(from - corner) >= 0.0 && t.normal.dot(to - corner) < 0.0)) continue;
+    }
     const Vec3 apart = patch_->middle[i] - from;
     const double wide = patch_->extent[i] + length + touch_;
     if (apart.squaredNorm() > wide * wide) continue;

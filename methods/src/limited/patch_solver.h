@@ -25,9 +25,10 @@ struct PatchContact {
 
 struct PatchSolution {
   static constexpr int kMaxContacts = 8;
-  Vec3 position = Vec3::Zero();     ///< of the proxy [m]
-  Vec3 trust_force = Vec3::Zero();  ///< of the trusted box on the proxy [N]: not a thing that one can feel
-  double residual = 0.0;            ///< [m]
+  Vec3 position = Vec3::Zero();       ///< of the proxy [m]
+  Vec3 contact_force = Vec3::Zero();  ///< of all contacts on the proxy [N]
+  Vec3 trust_force = Vec3::Zero();    ///< of the trusted box on the proxy [N]: not a thing that one can feel
+  double residual = 0.0;              ///< [m]
   std::int32_t iterations = 0;
   std::int32_t contacts = 0;                         ///< that bear a force
   std::int32_t guarded = 0;                          ///< times that the path's guard had to step in
@@ -119,7 +120,9 @@ class PatchSolver {
   double most_ = 0.0;                                           ///< no iterate is further from the start [m]
   std::array<std::int16_t, LimitedPatch::kMaxTriangles> near_;  ///< triangles that this tick can meet
   int near_count_ = 0;
-  double touch_ = 0.0;  ///< nearer than this a constraint counts as touched [m]
+  Vec3 near_centre_ = Vec3::Zero();  ///< they are those around this point …
+  double near_radius_ = -1.0;        ///< … within this distance [m]; negative: none yet
+  double touch_ = 0.0;               ///< nearer than this a constraint counts as touched [m]
   std::array<Active, kMaxActive> active_;
   int active_count_ = 0;
   std::array<Selected, kMaxSelected + 3> selected_, last_;
