@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMaxFound = 8192;
 /// Farther than this nothing is looked for: no hand gets there within a slow period [m].
 constexpr double kMaxRadius = 0.64;
+/// Skin over the radius: far above rounding, far below anything felt.
+constexpr double kSkin = 1e-8;
 /// Below this nothing is trusted any more [m].
 constexpr double kMinRadius = 1e-5;
 
@@ -34,11 +36,11 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
     reach = find(centre, report);
     // An open surface has no inside: what counts is the side that the proxy is on.
     for (std::size_t i = 0; i < flipped_.size(); ++i) {
-      flipped_[i] = false;
       const TouchSurface& s = world_.surfaces()[i];
       ClosestPoint c;
-      if (!s.features->is_closed() && s.tree->find_closest(side, kMaxRadius, c))
-        flipped_[i] = (side - c.point).dot(s.tree->pseudo_normal(c)) < 0.0;
+      if (s.features->is_closed() || !s.tree->find_closest(side, kMaxRadius, c)) continue;
+      const double above = (side - c.point).dot(s.tree->pseudo_normal(c));
+      if (std::abs(above) > 0.5 * kSkin * settings_.radius) flipped_[i] = above < 0.0;
     }
   }
   const StageTimer timer(report, Stage::kModel);
@@ -58,7 +60,7 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
   }
   out.overflow = covered < reach || report.overflow ? 1 : 0;
   out.half_edge = covered / std::sqrt(3.0);
-  out.skin = 1e-8 * std::min(covered, settings_.radius);
+  out.skin = kSkin * std::min(covered, settings_.radius);
   finish_triangles(out);
   for (const Found& k : kept_) {
     if (k.surface < 0) continue;

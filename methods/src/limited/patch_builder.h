@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "limited/patch.h"
-#include "point_world.h"
+#include "../point_world.h"
+#include "patch.h"
 
 namespace palpate {
 

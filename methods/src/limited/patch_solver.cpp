@@ -20,6 +20,8 @@ constexpr double kInnerShare = 0.9;
 constexpr double kMaxWay = 0.003;
 /// How far below a surface regions are looked for [m]; what iterates are deeper than that, the guard of the path meets.
 constexpr double kDeepest = 0.001;
+/// Iterations after which steps end at the first surface in their way, and after which what held before keeps holding.
+constexpr int kCarefulAfter = 6, kLockAfter = 14;
 /// By how much triangles are gathered more widely than a tick needs [m], so that the next ones need not gather.
 constexpr double kRoom = 0.0005;
 
@@ -67,8 +69,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   for (int i = 0; i < options_.max_iterations; ++i) {
     solution_.iterations = i + 1;
     double reach = find_active(x);
-    bool outside = true;
-    for (int k = 0; k < active_count_; ++k) outside = outside && active_[static_cast<std::size_t>(k)].psi >= 0.0;
+    bool outside = decompose();
     if (options_.guard_path && outside && x != anchor) {
       double share = 1.0;
       const std::int32_t crossed = find_crossing(anchor, x, share);
@@ -79,14 +80,16 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
         forced_[static_cast<std::size_t>(forced_count_++)] = crossed;
         x = anchor;
         reach = find_active(x);
+        decompose();
       } else {
         anchor = x;
-        forced_count_ = 0;
+        if (i < kLockAfter) forced_count_ = 0;
       }
     } else if (outside) {
       anchor = x;
     }
     if (at_limit && outside && x == anchor) break;
+    if (i >= kLockAfter) lock();
     last_ = selected_;
     last_count_ = selected_count_;
     select(x);
@@ -103,13 +106,35 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
       break;
     }
     const bool too_far = options_.inner_trust && way > kInnerShare * reach;
-    x = too_far ? Vec3(x + kInnerShare * reach / way * (next - x)) : next;
+    if (too_far) next = x + kInnerShare * reach / way * (next - x);
+    if (i >= kCarefulAfter && options_.guard_path && outside) stop_before_surface(x, next);
+    x = next;
     const double from_start = (x - start_).norm();
     at_limit = options_.inner_trust && from_start > most_;
     if (at_limit) x = start_ + most_ / from_start * (x - start_);
   }
   finish(options_.guard_path || solution_.converged ? anchor : x);
   return solution_;
+}
+
+/// What does not settle by itself flits between the faces of a convex edge, each of whose friction drags the point over
+/// to the other: at an edge the normal is any between the two, and both faces together say so.
+void PatchSolver::lock() noexcept {
+  for (int k = 0; k < last_count_; ++k) {
+    const std::int32_t t = last_[static_cast<std::size_t>(k)].triangle;
+    const auto end = forced_.begin() + forced_count_;
+    if (t >= 0 && forced_count_ < kMaxForced && std::find(forced_.begin(), end, t) == end)
+      forced_[static_cast<std::size_t>(forced_count_++)] = t;
+  }
+}
+
+/// Shortens the way from x, outside, to where it first meets a surface: a trust region that has shrunk to nothing.
+void PatchSolver::stop_before_surface(const Vec3& x, Vec3& next) const noexcept {
+  double share = 1.0;
+  const std::int32_t met = find_crossing(x, next, share);
+  if (met < 0) return;
+  const double approach = -patch_->triangle[static_cast<std::size_t>(met)].normal.dot(next - x);
+  if (approach > 0.0) next = x + std::max(0.0, share - patch_->skin / approach) * (next - x);
 }
 
 void PatchSolver::finish(const Vec3& x) noexcept {
@@ -132,7 +157,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
 /// start is outside, so no constraint asks the point to end further from the free motion than the start is, and an
 /// iterate inside is no deeper than it is far from the start. Gathered with some room, and kept while it suffices.
 void PatchSolver::gather() noexcept {
-  most_ = std::min(2.0 * (free_ - start_).norm() + touch_, kMaxWay);
+  most_ = std::clamp(2.0 * (free_ - start_).norm(), kDeepest, kMaxWay);
   const double need = most_ + std::min(most_, kDeepest);
   if (near_radius_ >= 0.0 && (start_ - near_centre_).norm() + need <= near_radius_) return;
   near_centre_ = start_;
@@ -259,11 +284,11 @@ bool PatchSolver::was_selected(std::int32_t triangle) const noexcept {
   return false;
 }
 
-/// Splits active_ into mutually convex sets and takes the least violated of each; at a tie the one that held before.
-void PatchSolver::select(const Vec3& x) noexcept {
+/// Splits active_ into mutually convex sets, with the least violated of each in best_; at a tie the one that held
+/// before. Returns whether the point is outside of all of them: it is outside of a set when it is in front of one face.
+bool PatchSolver::decompose() noexcept {
   std::array<int, kMaxActive> set_of;
-  std::array<int, kMaxActive> best;
-  int sets = 0;
+  sets_ = 0;
   for (int i = 0; i < active_count_; ++i) {
     const Active& a = active_[static_cast<std::size_t>(i)];
     const Triangle& ta = patch_->triangle[static_cast<std::size_t>(a.triangle)];
@@ -275,28 +300,36 @@ void PatchSolver::select(const Vec3& x) noexcept {
       return ta.normal.dot(apart) <= flat && -tb.normal.dot(apart) <= flat;
     };
     int set = 0;
-    for (; set < sets; ++set) {
+    for (; set < sets_; ++set) {
       bool fits = true;
       for (int j = 0; j < i && fits; ++j)
         fits = set_of[static_cast<std::size_t>(j)] != set || convex(active_[static_cast<std::size_t>(j)]);
       if (fits) break;
     }
     set_of[static_cast<std::size_t>(i)] = set;
-    if (set == sets) {
-      best[static_cast<std::size_t>(sets++)] = i;
+    if (set == sets_) {
+      best_[static_cast<std::size_t>(sets_++)] = i;
       continue;
     }
-    const Active& b = active_[static_cast<std::size_t>(best[static_cast<std::size_t>(set)])];
+    const Active& b = active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])];
     const double lead = (was_selected(a.triangle) ? touch_ : 0.0) - (was_selected(b.triangle) ? touch_ : 0.0);
-    if (a.psi + lead > b.psi) best[static_cast<std::size_t>(set)] = i;
+    if (a.psi + lead > b.psi) best_[static_cast<std::size_t>(set)] = i;
   }
+  for (int set = 0; set < sets_; ++set) {
+    if (active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])].psi < 0.0) return false;
+  }
+  return true;
+}
+
+/// The least violated of each set, what the guard asks for, and the trusted box.
+void PatchSolver::select(const Vec3& x) noexcept {
   selected_count_ = 0;
   for (int f = 0; f < forced_count_; ++f) {
     const std::int32_t t = forced_[static_cast<std::size_t>(f)];
     add_selected(t, x);
   }
-  for (int set = 0; set < sets; ++set) {
-    const Active& a = active_[static_cast<std::size_t>(best[static_cast<std::size_t>(set)])];
+  for (int set = 0; set < sets_; ++set) {
+    const Active& a = active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])];
     add_selected(a.triangle, x);
   }
   add_box_faces();

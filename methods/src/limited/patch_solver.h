@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "limited/patch.h"
 #include "palpate/constraints/solver.h"
+#include "patch.h"
 
 namespace palpate {
 
@@ -30,9 +30,10 @@ struct PatchSolution {
   Vec3 trust_force = Vec3::Zero();    ///< of the trusted box on the proxy [N]: not a thing that one can feel
   double residual = 0.0;              ///< [m]
   std::int32_t iterations = 0;
-  std::int32_t contacts = 0;                         ///< that bear a force
-  std::int32_t guarded = 0;                          ///< times that the path's guard had to step in
-  bool converged = false;                            ///< if not, the proxy stopped on its way, outside
+  std::int32_t contacts = 0;  ///< that bear a force
+  std::int32_t guarded = 0;   ///< times that the path's guard had to step in
+  bool at_limit = false;      ///< the proxy would have gone further than the longest way of a tick
+  bool converged = false;     ///< if not, the proxy stopped on its way, outside
   std::array<PatchContact, kMaxContacts> contact{};  ///< the first `contacts`
 };
 
@@ -54,7 +55,9 @@ struct PatchSolution {
 ///    sweep: faces of a shallow valley are nearly parallel, and sweeps over them crawl.
 ///  - The way is guarded: from each point outside to the next no triangle may be crossed; one that would be is made a
 ///    constraint. Regions alone miss tips thinner than a step.
-///  - The inner trust region shortens the step and is no constraint with a force of its own.
+///  - The inner trust region shortens the step and is no constraint with a force of its own. Where the iteration does
+///    not settle it shrinks until steps end at the first surface, and then the faces that it flits between are kept
+///    together (lock()).
 ///
 /// Real-time: no allocation, no exception, at most max_iterations of bounded work. One thread.
 class PatchSolver {
@@ -73,7 +76,7 @@ class PatchSolver {
  private:
   static constexpr int kMaxActive = 32;
   static constexpr int kMaxSelected = PatchSolution::kMaxContacts;
-  static constexpr int kMaxForced = 3;
+  static constexpr int kMaxForced = 4;
 
   struct Active {
     std::int32_t triangle;
@@ -96,6 +99,7 @@ class PatchSolver {
   void gather() noexcept;
   bool in_region(std::int32_t triangle, double psi, const Vec3& x) const noexcept;
   double find_active(const Vec3& x) noexcept;
+  bool decompose() noexcept;
   void select(const Vec3& x) noexcept;
   void add_selected(std::int32_t triangle, const Vec3& x) noexcept;
   void add_box_faces() noexcept;
@@ -106,6 +110,8 @@ class PatchSolver {
     return s.lambda[0] * s.normal + s.lambda[1] * s.tangent1 + s.lambda[2] * s.tangent2;
   }
   std::int32_t find_crossing(const Vec3& from, const Vec3& to, double& share) const noexcept;
+  void stop_before_surface(const Vec3& x, Vec3& next) const noexcept;
+  void lock() noexcept;
   bool same_selection() const noexcept;
   void finish(const Vec3& x) noexcept;
 
@@ -125,6 +131,8 @@ class PatchSolver {
   double touch_ = 0.0;               ///< nearer than this a constraint counts as touched [m]
   std::array<Active, kMaxActive> active_;
   int active_count_ = 0;
+  std::array<int, kMaxActive> best_;  ///< of each convex set the least violated of active_
+  int sets_ = 0;
   std::array<Selected, kMaxSelected + 3> selected_, last_;
   int selected_count_ = 0, last_count_ = 0;
   std::array<std::int32_t, kMaxForced> forced_;
