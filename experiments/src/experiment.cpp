@@ -17,6 +17,16 @@ constexpr std::array kExperiments = {
                "a virtual wall below and far above the passive stiffness, and the passivity controller (Colgate & "
                "Schenkel 1997; Hannaford & Ryu 2002)",
                &run_wall_passivity},
+    Experiment{"knott-sine-static", "limited constraints on a static sine surface (Knott & Kuhlen 2015, Fig. 5, top)",
+               &run_knott_sine_static},
+    Experiment{"knott-sine-soft", "the sine surface in a soft block (Knott & Kuhlen 2015, Figs. 5 and 7)",
+               &run_knott_sine_soft},
+    Experiment{"knott-rocker-arm", "a static rocker arm (Knott & Kuhlen 2015, section 5.1)", &run_knott_rocker_arm},
+    Experiment{"knott-fertility-rigid", "the rigid statue (Knott & Kuhlen 2015, Fig. 8)", &run_knott_fertility_rigid},
+    Experiment{"knott-fertility-soft", "the soft statue, and performance (Knott & Kuhlen 2015, Figs. 9 and 10)",
+               &run_knott_fertility_soft},
+    Experiment{"knott-random-walk", "an hour of random hands over 20 random shapes with limited constraints",
+               &run_knott_random_walk},
 };
 
 }  // namespace

@@ -5,6 +5,12 @@
 // One function an experiment, each in a file of its own name.
 namespace palpate {
 
+ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options);
+ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options);
+ExperimentResult run_knott_random_walk(const ExperimentOptions& options);
+ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options);
+ExperimentResult run_knott_sine_soft(const ExperimentOptions& options);
+ExperimentResult run_knott_sine_static(const ExperimentOptions& options);
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
 ExperimentResult run_wall_passivity(const ExperimentOptions& options);
 
