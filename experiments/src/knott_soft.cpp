@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "experiments.h"
 #include "knott_scenes.h"
 #include "palpate/bodies/corotational_hexes.h"
@@ -53,6 +55,36 @@ ExperimentResult run_on_soft(Scene scene, const SoftBody& soft, const SweepSetti
   return out;
 }
 
+/// A block whose top is the sine surface, closed: soft bodies need an inside.
+TriangleMesh make_sine_block(const SineSurface& sine, double bottom) {
+  TriangleMesh mesh = make_sine_surface(sine);
+  const int nz = static_cast<int>(std::ceil(sine.size_z / sine.cell - 1e-9));
+  const auto count = static_cast<std::int32_t>(mesh.vertices.size());
+  const int nx = count / (nz + 1) - 1;
+  const auto at = [&](int i, int k) { return i * (nz + 1) + k; };
+  for (std::int32_t v = 0; v < count; ++v)
+    mesh.vertices.emplace_back(mesh.vertices[static_cast<std::size_t>(v)].x(), bottom,
+                               mesh.vertices[static_cast<std::size_t>(v)].z());
+  const std::size_t top = mesh.triangles.size();
+  for (std::size_t t = 0; t < top; ++t) {
+    const auto& c = mesh.triangles[t];
+    mesh.triangles.push_back({c[0] + count, c[2] + count, c[1] + count});
+  }
+  const auto add_side = [&](int a, int b) {  // of the top, from left to right seen from outside
+    mesh.triangles.push_back({a, a + count, b + count});
+    mesh.triangles.push_back({a, b + count, b});
+  };
+  for (int i = 0; i < nx; ++i) {
+    add_side(at(i, nz), at(i + 1, nz));
+    add_side(at(i + 1, 0), at(i, 0));
+  }
+  for (int k = 0; k < nz; ++k) {
+    add_side(at(nx, k + 1), at(nx, k));
+    add_side(at(0, k), at(0, k + 1));
+  }
+  return mesh;
+}
+
 TriangleMesh make_statue_twin() {
   return make_figure(0.145, 96);
 }
@@ -67,7 +99,7 @@ ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
   for (Vec3& v : soft.grid.vertices) v.y() -= 0.006;
   soft.grid.origin.y() -= 0.006;
   soft.surface =
-      make_sine_surface({.amplitude = 0.005, .wavelength = 0.025, .size_x = 0.15, .size_z = 0.02, .cell = 0.002});
+      make_sine_block({.amplitude = 0.005, .wavelength = 0.025, .size_x = 0.15, .size_z = 0.02, .cell = 0.002}, -0.018);
   soft.material = kSineMaterial;
   soft.is_fixed = [size](const Vec3& p) { return std::abs(p.x()) > 0.5 * size.x() - 1e-6; };
   SweepSettings sweep;

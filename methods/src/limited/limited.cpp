@@ -41,7 +41,7 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
       // Nothing is known: a box without size, in which the proxy waits.
       model.centre = world_.proxy();
       model.half_edge = model.skin = 0.0;
-      model.triangles = model.vertices = model.moving = model.overflow = 0;
+      model.triangles = model.vertices = model.moving = model.moves = model.overflow = 0;
       report.converged = false;
       return;
     }
@@ -121,7 +121,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     offset_ = offset.allFinite() && offset.norm() < kMaxOffset ? offset : Vec3(Vec3::Zero());
     offset_step_ = offset_ / blend_ticks_;
     blend_left_ = blend_ticks_;
-    if (model.moving == 0) return;
+    if (model.moves == 0) return;
     x -= offset_;
     push_out(model, x);
     if (x.allFinite()) tool_.carry_to(x + offset_);
@@ -196,10 +196,13 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     tool_.move_to(s.position + offset_);
     out.tool.position = tool_.position();
     // What holds the proxy other than contact (the trusted box, the longest way of a tick) is no thing that one can
-    // feel.
-    out.wrench.force.setZero();
-    if (s.contacts > 0)
-      out.wrench.force = s.at_limit ? s.contact_force : Vec3(tool_.force_on_hand(device) - s.trust_force);
+    // feel; and whatever a tick that did not settle says, no force is above the coupling's.
+    const Vec3 coupling = tool_.force_on_hand(device);
+    Vec3 force = Vec3::Zero();
+    if (s.contacts > 0) force = s.at_limit ? s.contact_force : s.converged ? Vec3(coupling - s.trust_force) : coupling;
+    const double most = coupling.norm(), size = force.norm();
+    if (size > most) force *= most / size;
+    out.wrench.force = force;
     out.residual = s.residual;
     out.iterations = s.iterations;
     out.contacts = s.contacts;

@@ -16,13 +16,14 @@ namespace palpate {
 struct LimitedPatch {
   static constexpr int kMaxTriangles = 4096;
   static constexpr int kMaxVertices = 3072;
-  static constexpr int kMaxMoving = 72;  ///< vertices with compliance
+  static constexpr int kMaxMoving = 72;  ///< vertices with compliance; others of moving bodies stand still in a tick
   static constexpr int kRows = 3 * kMaxMoving;
 
   struct Triangle {
     std::array<std::int16_t, 3> vertex;     ///< of this patch, counter-clockwise seen from free space
     std::array<std::int16_t, 3> neighbour;  ///< across the edge from corner i to the next; −1: none in the patch
-    std::int16_t moving = 0;                ///< 1: its vertices have compliance
+    std::int16_t moving = 0;                ///< 1: of a body that moves
+    std::int16_t compliant = 0;             ///< 1: and all its vertices have compliance
     std::int64_t id = -1;                   ///< the same from model to model
     Vec3 normal;                            ///< unit
     double friction = 0.0;
@@ -36,6 +37,7 @@ struct LimitedPatch {
   std::int32_t triangles = 0;
   std::int32_t vertices = 0;
   std::int32_t moving = 0;    ///< vertices with compliance; they are the first
+  std::int32_t moves = 0;     ///< 1: there are triangles of bodies that move
   std::int32_t overflow = 0;  ///< 1: there were more triangles within the radius; the box is smaller for it
   std::array<Triangle, kMaxTriangles> triangle;
   std::array<Vec3, kMaxTriangles> middle;    ///< of each triangle's bounding sphere [m]

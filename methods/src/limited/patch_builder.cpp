@@ -56,7 +56,10 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
       const bool moves = f.surface >= 0 && world_.surfaces()[static_cast<std::size_t>(f.surface)].body >= 0;
       if (moves == moving && !add(f, centre, reach, out)) covered = std::min(covered, f.distance);
     }
-    if (moving) out.moving = out.vertices;
+    if (moving) {
+      out.moves = out.triangles > 0 ? 1 : 0;
+      out.moving = std::min({out.vertices, settings_.max_moving_vertices, LimitedPatch::kMaxMoving, most_compliant()});
+    }
   }
   out.overflow = covered < reach || report.overflow ? 1 : 0;
   out.half_edge = covered / std::sqrt(3.0);
@@ -122,6 +125,15 @@ double PatchBuilder::collect(const Vec3& centre, double radius) {
   return radius;
 }
 
+/// Vertices that every body that moves has room for.
+int PatchBuilder::most_compliant() const {
+  int most = LimitedPatch::kMaxMoving;
+  for (std::size_t s = 0; s < world_.surfaces().size(); ++s) {
+    if (world_.surfaces()[s].body >= 0) most = std::min(most, world_.max_points(static_cast<int>(s)));
+  }
+  return most;
+}
+
 /// False: no room.
 bool PatchBuilder::add(const Found& f, const Vec3& centre, double reach, LimitedPatch& out) {
   if (out.triangles >= std::min(settings_.max_constraints, LimitedPatch::kMaxTriangles)) return false;
@@ -133,10 +145,6 @@ bool PatchBuilder::add(const Found& f, const Vec3& centre, double reach, Limited
   const auto s = static_cast<std::size_t>(f.surface);
   const TouchSurface& surface = world_.surfaces()[s];
   const bool moves = surface.body >= 0;
-  if (moves) {
-    const int most = std::min({settings_.max_moving_vertices, LimitedPatch::kMaxMoving, world_.max_points(f.surface)});
-    if (out.vertices + 3 > most) return false;
-  }
   Triangle& t = out.triangle[static_cast<std::size_t>(out.triangles)];
   const auto& corner = surface.tree->mesh().triangles[static_cast<std::size_t>(f.triangle)];
   const bool flip = flipped_[s];
@@ -199,6 +207,7 @@ void PatchBuilder::finish_triangles(LimitedPatch& out) {
     out.extent[i] = std::sqrt(
         std::max({(at(0) - middle).squaredNorm(), (at(1) - middle).squaredNorm(), (at(2) - middle).squaredNorm()}));
     t.neighbour = {-1, -1, -1};
+    t.compliant = t.moving && std::max({t.vertex[0], t.vertex[1], t.vertex[2]}) < out.moving ? 1 : 0;
     const Found& f = kept_[i];
     if (f.surface >= 0) {
       const auto s = static_cast<std::size_t>(f.surface);
@@ -239,7 +248,7 @@ void PatchBuilder::fill_compliance(LimitedPatch& out) {
   for (std::int32_t s = 0; s < static_cast<std::int32_t>(world_.surfaces().size()); ++s) {
     points_.clear();
     slots_.clear();
-    for (std::size_t m = 0; m < moving_.size(); ++m) {
+    for (std::size_t m = 0; m < static_cast<std::size_t>(out.moving); ++m) {
       if (moving_[m].surface != s) continue;
       const SurfaceFeatures::Corner corner =
           world_.surfaces()[static_cast<std::size_t>(s)].features->corner_of(moving_[m].vertex);

@@ -24,6 +24,7 @@ class PatchBuilder {
   };
   double find(const Vec3& centre, StepReport& report);
   double collect(const Vec3& centre, double radius);
+  int most_compliant() const;
   bool add(const Found& found, const Vec3& centre, double reach, LimitedPatch& out);
   int add_vertex(std::int32_t surface, std::int32_t vertex, LimitedPatch& out);
   void add_plane(const Found& found, const Vec3& centre, double reach, LimitedPatch& out);
@@ -46,7 +47,6 @@ class PatchBuilder {
   std::vector<BodyPoint> points_;
   std::vector<int> slots_;
   Eigen::MatrixXd C_;
-  int reserved_ = 0;  ///< moving vertices of the patch being filled
 };
 
 }  // namespace palpate

@@ -20,6 +20,8 @@ constexpr double kInnerShare = 0.9;
 constexpr double kMaxWay = 0.003;
 /// How far below a surface regions are looked for [m]; what iterates are deeper than that, the guard of the path meets.
 constexpr double kDeepest = 0.001;
+/// How far inside a tick may begin and still be brought out [m]: what is left over when a body moved.
+constexpr double kStartDepth = 0.00025;
 /// Iterations after which steps end at the first surface in their way, and after which what held before keeps holding.
 constexpr int kCarefulAfter = 6, kLockAfter = 14;
 /// By how much triangles are gathered more widely than a tick needs [m], so that the next ones need not gather.
@@ -180,7 +182,7 @@ Vec3 PatchSolver::displaced(std::int32_t vertex) const noexcept {
     const Selected& s = selected_[static_cast<std::size_t>(k)];
     if (s.triangle < 0 || s.lambda[0] == 0.0) continue;
     const Triangle& t = patch_->triangle[static_cast<std::size_t>(s.triangle)];
-    if (!t.moving) continue;
+    if (!t.compliant) continue;
     const Vec3 force = force_of(s);
     for (int c = 0; c < 3; ++c) {
       const double* block =
@@ -201,7 +203,7 @@ Vec3 PatchSolver::weights_at(std::int32_t triangle, const Vec3& x) const noexcep
 
 double PatchSolver::psi_at(std::int32_t triangle, const Vec3& x) const noexcept {
   const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
-  if (!t.moving) return t.normal.dot(x - patch_->position[static_cast<std::size_t>(t.vertex[0])]);
+  if (!t.compliant) return t.normal.dot(x - patch_->position[static_cast<std::size_t>(t.vertex[0])]);
   const Vec3 weights = weights_at(triangle, x);
   Vec3 foot = Vec3::Zero();
   for (int c = 0; c < 3; ++c) foot += weights[c] * displaced(t.vertex[static_cast<std::size_t>(c)]);
@@ -255,6 +257,9 @@ bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) co
 double PatchSolver::find_active(const Vec3& x) noexcept {
   active_count_ = 0;
   double reach = patch_->half_edge;
+  // The start is outside, or nearly: what is inside now is no deeper than it is far from there. A face that says more
+  // is not the one that was passed, but one whose region leaves the body on its far side.
+  const double deepest = (x - start_).norm() + kStartDepth;
   for (int n = 0; n < near_count_; ++n) {
     const std::int32_t k = near_[static_cast<std::size_t>(n)];
     const auto i = static_cast<std::size_t>(k);
@@ -265,12 +270,13 @@ double PatchSolver::find_active(const Vec3& x) noexcept {
     if (far2 < wide * wide) reach = std::min(reach, std::max(t.depth, std::sqrt(far2) - patch_->extent[i]));
     // Rough: within the slab below the triangle and its bounding sphere, widened by what C may move it.
     const double rough = t.normal.dot(apart);
-    if (rough < -t.depth - touch_ || (!t.moving && rough > touch_)) continue;
+    const double depth = std::min(t.depth, deepest);
+    if (rough < -depth - touch_ || (!t.compliant && rough > touch_)) continue;
     const double across2 = far2 - rough * rough;
     const double widest = 2.0 * patch_->extent[i] + std::abs(rough) + touch_;
-    if (across2 > widest * widest || (t.moving && rough > patch_->extent[i])) continue;
+    if (across2 > widest * widest || (t.compliant && rough > patch_->extent[i])) continue;
     const double psi = psi_at(k, x);
-    if (!(psi <= touch_ && psi >= -t.depth) || !in_region(k, psi, x)) continue;
+    if (!(psi <= touch_ && psi >= -depth) || !in_region(k, psi, x)) continue;
     if (active_count_ < kMaxActive) active_[static_cast<std::size_t>(active_count_++)] = {k, psi};
   }
   return reach;
@@ -373,12 +379,12 @@ double PatchSolver::solve_forces() noexcept {
   int dense = -1;
   for (int k = 0; k < selected_count_; ++k) {
     const Selected& s = selected_[static_cast<std::size_t>(k)];
-    if (s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].moving && dense < 0)
+    if (s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].compliant && dense < 0)
       dense = problem_.add_dense_body();
   }
   for (int k = 0; k < selected_count_; ++k) {
     Selected& s = selected_[static_cast<std::size_t>(k)];
-    const bool moving = s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].moving;
+    const bool moving = s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].compliant;
     Constraint c;
     c.kind = ConstraintKind::kContact;
     c.rows = 3;
@@ -416,14 +422,14 @@ void PatchSolver::fill_compliance(int dense) noexcept {
   int row = 0;
   for (int i = 0; i < selected_count_; ++i) {
     const Selected& a = selected_[static_cast<std::size_t>(i)];
-    if (a.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(a.triangle)].moving) continue;
+    if (a.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(a.triangle)].compliant) continue;
     const auto& va = patch_->triangle[static_cast<std::size_t>(a.triangle)].vertex;
     Mat3 frame_a;
     frame_a << a.normal, a.tangent1, a.tangent2;
     int column = 0;
     for (int j = 0; j < selected_count_; ++j) {
       const Selected& b = selected_[static_cast<std::size_t>(j)];
-      if (b.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(b.triangle)].moving) continue;
+      if (b.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(b.triangle)].compliant) continue;
       const auto& vb = patch_->triangle[static_cast<std::size_t>(b.triangle)].vertex;
       Mat3 frame_b;
       frame_b << b.normal, b.tangent1, b.tangent2;
@@ -466,7 +472,7 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
     const auto i = static_cast<std::size_t>(k);
     const Triangle& t = patch_->triangle[i];
     // Static ones first by their plane, which is at hand.
-    if (!t.moving) {
+    if (!t.compliant) {
       const Vec3& corner = patch_->position[static_cast<std::size_t>(t.vertex[0])];
       if (!(t.normal.dot(from - corner) >= 0.0 && t.normal.dot(to - corner) < 0.0)) continue;
     }
@@ -474,7 +480,7 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
     const double wide = patch_->extent[i] + length + touch_;
     if (apart.squaredNorm() > wide * wide) continue;
     const Vec3 a = displaced(t.vertex[0]), b = displaced(t.vertex[1]), c = displaced(t.vertex[2]);
-    const Vec3 normal = t.moving ? Vec3((b - a).cross(c - a).normalized()) : t.normal;
+    const Vec3 normal = t.compliant ? Vec3((b - a).cross(c - a).normalized()) : t.normal;
     const double before = normal.dot(from - a), after = normal.dot(to - a);
     if (!(before >= 0.0 && after < 0.0)) continue;
     // The signs of the three volumes over the edges: shared edges have the same value in both their triangles, so
