@@ -199,7 +199,10 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     // feel; and whatever a tick that did not settle says, no force is above the coupling's.
     const Vec3 coupling = tool_.force_on_hand(device);
     Vec3 force = Vec3::Zero();
-    if (s.contacts > 0) force = s.at_limit ? s.contact_force : s.converged ? Vec3(coupling - s.trust_force) : coupling;
+    if (s.contacts > 0) {
+      force = coupling;
+      if (s.converged) force = s.share < 1.0 ? Vec3(s.contact_force / s.share) : Vec3(coupling - s.trust_force);
+    }
     const double most = coupling.norm(), size = force.norm();
     if (size > most) force *= most / size;
     out.wrench.force = force;

@@ -16,8 +16,8 @@ constexpr double kFlat = 1e-7;
 constexpr double kTouch = 100.0;
 /// Of the reach of the constraints around: the longest way of one iteration.
 constexpr double kInnerShare = 0.9;
-/// Longest way of one tick [m]: at 1 kHz a proxy of 3 m/s, which no hand is.
-constexpr double kMaxWay = 0.003;
+/// Longest free motion of one tick [m], which bounds its work: at 1 kHz a proxy of 2.5 m/s. A longer one is shortened.
+constexpr double kMaxWay = 0.0025;
 /// How far below a surface regions are looked for [m]; what iterates are deeper than that, the guard of the path meets.
 constexpr double kDeepest = 0.001;
 /// How far inside a tick may begin and still be brought out [m]: what is left over when a body moved.
@@ -56,17 +56,18 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
                                         double compliance) noexcept {
   patch_ = &patch;
   start_ = start;
-  free_ = free;
   w_ = compliance;
   touch_ = kTouch * patch.skin;
   forced_count_ = 0;
   solution_ = {};
   solution_.position = start;
   if (!start.allFinite() || !free.allFinite()) return solution_;
+  const double far = (free - start).norm();
+  if (far > kMaxWay) solution_.share = kMaxWay / far;
+  free_ = start + solution_.share * (free - start);
   gather();
 
-  Vec3 x = options_.from_free ? free : start;
-  bool& at_limit = solution_.at_limit;
+  Vec3 x = options_.from_free ? free_ : start;
   Vec3 anchor = start;  // the last point that is known to be outside, by a way that crosses nothing
   for (int i = 0; i < options_.max_iterations; ++i) {
     solution_.iterations = i + 1;
@@ -90,7 +91,6 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     } else if (outside) {
       anchor = x;
     }
-    if (at_limit && outside && x == anchor) break;
     if (i >= kLockAfter) lock();
     last_ = selected_;
     last_count_ = selected_count_;
@@ -111,9 +111,6 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     if (too_far) next = x + kInnerShare * reach / way * (next - x);
     if (i >= kCarefulAfter && options_.guard_path && outside) stop_before_surface(x, next);
     x = next;
-    const double from_start = (x - start_).norm();
-    at_limit = options_.inner_trust && from_start > most_;
-    if (at_limit) x = start_ + most_ / from_start * (x - start_);
   }
   finish(options_.guard_path || solution_.converged ? anchor : x);
   return solution_;
@@ -159,7 +156,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
 /// start is outside, so no constraint asks the point to end further from the free motion than the start is, and an
 /// iterate inside is no deeper than it is far from the start. Gathered with some room, and kept while it suffices.
 void PatchSolver::gather() noexcept {
-  most_ = std::clamp(2.0 * (free_ - start_).norm(), kDeepest, kMaxWay);
+  most_ = std::max(2.0 * (free_ - start_).norm(), kDeepest);
   const double need = most_ + std::min(most_, kDeepest);
   if (near_radius_ >= 0.0 && (start_ - near_centre_).norm() + need <= near_radius_) return;
   near_centre_ = start_;
@@ -407,7 +404,7 @@ double PatchSolver::solve_forces() noexcept {
   }
   problem_.prepare_dense();
   if (dense >= 0) fill_compliance(dense);
-  const SolverSettings settings{.tolerance = 0.1 * options_.tolerance, .max_iterations = 200};
+  const SolverSettings settings{.tolerance = 0.1 * options_.tolerance, .max_iterations = 1000};
   const SolveReport report =
       solver_->solve(problem_, settings, std::span(lambda_).first(static_cast<std::size_t>(problem_.rows())));
   for (int k = 0; k < selected_count_; ++k)

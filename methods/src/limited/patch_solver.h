@@ -26,14 +26,14 @@ struct PatchContact {
 struct PatchSolution {
   static constexpr int kMaxContacts = 8;
   Vec3 position = Vec3::Zero();       ///< of the proxy [m]
+  double share = 1.0;                 ///< of the free motion that this tick took; the forces are those of that share
   Vec3 contact_force = Vec3::Zero();  ///< of all contacts on the proxy [N]
   Vec3 trust_force = Vec3::Zero();    ///< of the trusted box on the proxy [N]: not a thing that one can feel
   double residual = 0.0;              ///< [m]
   std::int32_t iterations = 0;
-  std::int32_t contacts = 0;  ///< that bear a force
-  std::int32_t guarded = 0;   ///< times that the path's guard had to step in
-  bool at_limit = false;      ///< the proxy would have gone further than the longest way of a tick
-  bool converged = false;     ///< if not, the proxy stopped on its way, outside
+  std::int32_t contacts = 0;                         ///< that bear a force
+  std::int32_t guarded = 0;                          ///< times that the path's guard had to step in
+  bool converged = false;                            ///< if not, the proxy stopped on its way, outside
   std::array<PatchContact, kMaxContacts> contact{};  ///< the first `contacts`
 };
 
