@@ -99,8 +99,10 @@ class Watch final : public RunSink {
     inside += distance < -1e-9 ? 1 : 0;
     const double force = row.wanted.force.norm();
     largest_force = std::max(largest_force, force);
+    // Before the tick or after it: one that slides off an edge still feels the face that it left.
     WorldHit hit;
-    const bool blocked = world_.find_first_hit(x, row.device.position, hit);
+    const bool blocked = world_.find_first_hit(x, row.device.position, hit) ||
+                         (ticks > 1 && world_.find_first_hit(last_, row.device.position, hit));
     const Vec3 speed = (x - last_) / 1e-3 - row.device_velocity.linear;
     // What the coupling may give: its spring for the depth, and its damper.
     const double allowed =

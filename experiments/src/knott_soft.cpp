@@ -111,7 +111,7 @@ ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
                                       "The sine surface in a soft block held at its left and right side; a fast swipe "
                                       "over it, 2 mm below where it was.",
                                       2.0),
-                     soft, sweep, {.jump_ratio = 0.5}, options);
+                     soft, sweep, {}, options);
 }
 
 ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
@@ -130,7 +130,7 @@ ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
   sweep.depth = 0.002;
   ExperimentResult out = run_on_soft(
       make_knott_scene("knott-fertility-soft", "The soft statue on its fixed base, swept across its top.", 2.0), soft,
-      sweep, {.jump_ratio = 0.5, .performance = true}, options);
+      sweep, {.performance = true}, options);
   out.report.paragraphs.push_back(mesh.note);
   out.claims.push_back({"hexes of the soft statue", "asked: 2,000", static_cast<double>(soft.grid.hexes.size()), 2000.0,
                         MeasuredClaim::Relation::kAtLeast, ""});

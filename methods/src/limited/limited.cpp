@@ -122,9 +122,9 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     offset_step_ = offset_ / blend_ticks_;
     blend_left_ = blend_ticks_;
     if (model.moves == 0) return;
-    x -= offset_;
+    x -= offset_ + yield_;
     push_out(model, x);
-    if (x.allFinite()) tool_.carry_to(x + offset_);
+    if (x.allFinite()) tool_.carry_to(x + offset_ + yield_);
   }
 
   /// The patch's way to its true place, one tick of it.
@@ -176,7 +176,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   }
 
   bool is_covered(const LimitedPatch& model) const noexcept {
-    return (tool_.position() - offset_ - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
+    return (tool_.position() - offset_ - yield_ - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
   }
 
   /// Where nothing is known the proxy does not move. The hand feels the coupling, but no more than it felt before.
@@ -192,8 +192,10 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   }
 
   void move(const DeviceState& device, const LimitedPatch& model, const Vec3& free, TickResult& out) noexcept {
-    const PatchSolution& s = solver_.solve(model, tool_.position() - offset_, free - offset_, tool_.compliance());
-    tool_.move_to(s.position + offset_);
+    const PatchSolution& s =
+        solver_.solve(model, tool_.position() - offset_ - yield_, free - offset_, tool_.compliance());
+    yield_ = s.yield;
+    tool_.move_to(s.position + offset_ + yield_);
     out.tool.position = tool_.position();
     // What holds the proxy other than contact (the trusted box, the longest way of a tick) is no thing that one can
     // feel; and whatever a tick that did not settle says, no force is above the coupling's.
@@ -230,6 +232,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   std::uint64_t sequence_ = 0;
   Vec3 offset_ = Vec3::Zero();       ///< of the patch as it is shown from where it is [m]
   Vec3 offset_step_ = Vec3::Zero();  ///< of one tick [m]
+  Vec3 yield_ = Vec3::Zero();        ///< of the patch where it is touched, in the last tick [m]
   const int blend_ticks_;
   int blend_left_ = 0;
   std::array<Held, PatchSolution::kMaxContacts> held_;

@@ -11,8 +11,8 @@ namespace palpate {
 /// their vertices answer to forces, and the region that they cover. Plain data of fixed size.
 ///
 /// Where Knott & Kuhlen give each constraint its own rows of A_ψ and A_τ, the vertices have theirs: three rows each of
-/// C = h A(dt)⁻¹. Every row of the paper's two matrices is a weighted sum of them, with weights that may follow the
-/// proxy over the triangle, they are fewer (half as many vertices as triangles), and neighbours never part.
+/// C = h A(dt)⁻¹. Every row of the paper's two matrices is a weighted sum of them, with weights that follow the proxy
+/// over the triangle, and they are fewer (half as many vertices as triangles).
 struct LimitedPatch {
   static constexpr int kMaxTriangles = 4096;
   static constexpr int kMaxVertices = 3072;

@@ -57,6 +57,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   patch_ = &patch;
   start_ = start;
   w_ = compliance;
+  C_.setZero();
   touch_ = kTouch * patch.skin;
   forced_count_ = 0;
   solution_ = {};
@@ -97,7 +98,12 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     select(x);
     const double residual = solve_forces();
     Vec3 next = free_;
-    for (int k = 0; k < selected_count_; ++k) next += w_ * force_of(selected_[static_cast<std::size_t>(k)]);
+    for (int k = 0; k < selected_count_; ++k) {
+      const Selected& c = selected_[static_cast<std::size_t>(k)];
+      const Vec3 force = force_of(c);
+      next += w_ * force;
+      if (c.triangle >= 0) next.noalias() += C_ * force;
+    }
     const double way = (next - x).norm();
     solution_.residual = std::max(residual, way);
     if (!(way < 1e3)) break;  // not finite, or absurd: stay where the point is known to be outside
@@ -138,6 +144,7 @@ void PatchSolver::stop_before_surface(const Vec3& x, Vec3& next) const noexcept 
 
 void PatchSolver::finish(const Vec3& x) noexcept {
   solution_.position = x;
+  solution_.yield.setZero();
   solution_.contacts = 0;
   for (int k = 0; k < selected_count_; ++k) {
     const Selected& s = selected_[static_cast<std::size_t>(k)];
@@ -146,6 +153,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
       continue;
     }
     solution_.contact_force += force_of(s);
+    if (solution_.converged) solution_.yield.noalias() -= C_ * force_of(s);
     if (s.lambda[0] > 0.0 && solution_.contacts < PatchSolution::kMaxContacts) {
       solution_.contact[static_cast<std::size_t>(solution_.contacts++)] = {s.triangle, s.weights, force_of(s)};
     }
@@ -154,9 +162,10 @@ void PatchSolver::finish(const Vec3& x) noexcept {
 
 /// What this tick can meet: all within the tick's longest way of the start, and as far below as an iterate may be. The
 /// start is outside, so no constraint asks the point to end further from the free motion than the start is, and an
-/// iterate inside is no deeper than it is far from the start. Gathered with some room, and kept while it suffices.
+/// iterate inside is no deeper than it is far from the start (half as much again for a C that is not isotropic).
+/// Gathered with some room, and kept while it suffices.
 void PatchSolver::gather() noexcept {
-  most_ = std::max(2.0 * (free_ - start_).norm(), kDeepest);
+  most_ = std::max(3.0 * (free_ - start_).norm(), kDeepest);
   const double need = most_ + std::min(most_, kDeepest);
   if (near_radius_ >= 0.0 && (start_ - near_centre_).norm() + need <= near_radius_) return;
   near_centre_ = start_;
@@ -170,26 +179,6 @@ void PatchSolver::gather() noexcept {
   }
 }
 
-/// Where a vertex is under the present forces [m].
-Vec3 PatchSolver::displaced(std::int32_t vertex) const noexcept {
-  Vec3 p = patch_->position[static_cast<std::size_t>(vertex)];
-  if (vertex >= patch_->moving) return p;
-  const int n = 3 * patch_->moving;
-  for (int k = 0; k < selected_count_; ++k) {
-    const Selected& s = selected_[static_cast<std::size_t>(k)];
-    if (s.triangle < 0 || s.lambda[0] == 0.0) continue;
-    const Triangle& t = patch_->triangle[static_cast<std::size_t>(s.triangle)];
-    if (!t.compliant) continue;
-    const Vec3 force = force_of(s);
-    for (int c = 0; c < 3; ++c) {
-      const double* block =
-          patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * t.vertex[static_cast<std::size_t>(c)] + 3 * vertex;
-      for (int axis = 0; axis < 3; ++axis, block += n) p -= s.weights[c] * force[axis] * Eigen::Map<const Vec3>(block);
-    }
-  }
-  return p;
-}
-
 /// Weights of the triangle's corners at the point of it nearest to x.
 Vec3 PatchSolver::weights_at(std::int32_t triangle, const Vec3& x) const noexcept {
   const auto& v = patch_->triangle[static_cast<std::size_t>(triangle)].vertex;
@@ -200,11 +189,7 @@ Vec3 PatchSolver::weights_at(std::int32_t triangle, const Vec3& x) const noexcep
 
 double PatchSolver::psi_at(std::int32_t triangle, const Vec3& x) const noexcept {
   const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
-  if (!t.compliant) return t.normal.dot(x - patch_->position[static_cast<std::size_t>(t.vertex[0])]);
-  const Vec3 weights = weights_at(triangle, x);
-  Vec3 foot = Vec3::Zero();
-  for (int c = 0; c < 3; ++c) foot += weights[c] * displaced(t.vertex[static_cast<std::size_t>(c)]);
-  return t.normal.dot(x - foot);
+  return t.normal.dot(x - patch_->position[static_cast<std::size_t>(t.vertex[0])]);
 }
 
 /// How far x lies beyond an edge, along the triangle's plane [m]; negative on the triangle's side.
@@ -265,13 +250,13 @@ double PatchSolver::find_active(const Vec3& x) noexcept {
     const double far2 = apart.squaredNorm();
     const double wide = patch_->extent[i] + reach;
     if (far2 < wide * wide) reach = std::min(reach, std::max(t.depth, std::sqrt(far2) - patch_->extent[i]));
-    // Rough: within the slab below the triangle and its bounding sphere, widened by what C may move it.
+    // Rough: within the slab below the triangle and around its bounding sphere.
     const double rough = t.normal.dot(apart);
     const double depth = std::min(t.depth, deepest);
-    if (rough < -depth - touch_ || (!t.compliant && rough > touch_)) continue;
+    if (rough < -depth - touch_ || rough > touch_) continue;
     const double across2 = far2 - rough * rough;
     const double widest = 2.0 * patch_->extent[i] + std::abs(rough) + touch_;
-    if (across2 > widest * widest || (t.compliant && rough > patch_->extent[i])) continue;
+    if (across2 > widest * widest) continue;
     const double psi = psi_at(k, x);
     if (!(psi <= touch_ && psi >= -depth) || !in_region(k, psi, x)) continue;
     if (active_count_ < kMaxActive) active_[static_cast<std::size_t>(active_count_++)] = {k, psi};
@@ -373,21 +358,16 @@ double PatchSolver::solve_forces() noexcept {
   if (selected_count_ == 0) return 0.0;
   problem_.clear();
   const int light = problem_.add_light_body();
-  int dense = -1;
-  for (int k = 0; k < selected_count_; ++k) {
-    const Selected& s = selected_[static_cast<std::size_t>(k)];
-    if (s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].compliant && dense < 0)
-      dense = problem_.add_dense_body();
-  }
+  const bool yields = compute_compliance();
+  const int dense = yields ? problem_.add_dense_body() : -1;
   for (int k = 0; k < selected_count_; ++k) {
     Selected& s = selected_[static_cast<std::size_t>(k)];
-    const bool moving = s.triangle >= 0 && patch_->triangle[static_cast<std::size_t>(s.triangle)].compliant;
     Constraint c;
     c.kind = ConstraintKind::kContact;
     c.rows = 3;
     c.friction = s.triangle >= 0 ? patch_->triangle[static_cast<std::size_t>(s.triangle)].friction : 0.0;
     c.a = {ConstraintSide::Kind::kLight, light, -1};
-    if (moving) c.b = {ConstraintSide::Kind::kDense, dense, -1};
+    if (yields && s.triangle >= 0) c.b = {ConstraintSide::Kind::kDense, dense, -1};
     const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
     const std::array<Vec3, 3> direction = {s.normal, s.tangent1, s.tangent2};
     for (int r = 0; r < 3; ++r) {
@@ -403,7 +383,7 @@ double PatchSolver::solve_forces() noexcept {
     Eigen::Map<Vec3>(lambda_.data() + 3 * k) = s.lambda;
   }
   problem_.prepare_dense();
-  if (dense >= 0) fill_compliance(dense);
+  if (yields) fill_compliance(dense);
   const SolverSettings settings{.tolerance = 0.1 * options_.tolerance, .max_iterations = 1000};
   const SolveReport report =
       solver_->solve(problem_, settings, std::span(lambda_).first(static_cast<std::size_t>(problem_.rows())));
@@ -412,36 +392,48 @@ double PatchSolver::solve_forces() noexcept {
   return report.residual.metres;
 }
 
-/// The environment's compliance between the selected contacts, in their frames.
+/// C where the point stands: of the first selected constraint. Zero, and false, if one of them does not yield.
+bool PatchSolver::compute_compliance() noexcept {
+  C_.setZero();
+  const Selected* first = nullptr;
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    if (s.triangle < 0) continue;
+    if (!patch_->triangle[static_cast<std::size_t>(s.triangle)].compliant) return false;
+    if (!first) first = &s;
+  }
+  if (!first) return false;
+  const auto& v = patch_->triangle[static_cast<std::size_t>(first->triangle)].vertex;
+  const int n = 3 * patch_->moving;
+  for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < 3; ++q) {
+      const double* block = patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * v[static_cast<std::size_t>(q)] +
+                            3 * v[static_cast<std::size_t>(p)];
+      const double share = first->weights[p] * first->weights[q];
+      for (int c = 0; c < 3; ++c) C_.col(c) += share * Eigen::Map<const Vec3>(block + n * c);
+    }
+  }
+  if (C_.allFinite()) return true;
+  C_.setZero();
+  return false;
+}
+
+/// C between all contacts, in their frames.
 void PatchSolver::fill_compliance(int dense) noexcept {
   auto W = problem_.dense_compliance(dense);
-  const int n = 3 * patch_->moving;
+  const auto frame_of = [](const Selected& s) {
+    Mat3 frame;
+    frame << s.normal, s.tangent1, s.tangent2;
+    return frame;
+  };
   int row = 0;
   for (int i = 0; i < selected_count_; ++i) {
-    const Selected& a = selected_[static_cast<std::size_t>(i)];
-    if (a.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(a.triangle)].compliant) continue;
-    const auto& va = patch_->triangle[static_cast<std::size_t>(a.triangle)].vertex;
-    Mat3 frame_a;
-    frame_a << a.normal, a.tangent1, a.tangent2;
+    if (selected_[static_cast<std::size_t>(i)].triangle < 0) continue;
+    const Mat3 left = frame_of(selected_[static_cast<std::size_t>(i)]).transpose() * C_;
     int column = 0;
     for (int j = 0; j < selected_count_; ++j) {
-      const Selected& b = selected_[static_cast<std::size_t>(j)];
-      if (b.triangle < 0 || !patch_->triangle[static_cast<std::size_t>(b.triangle)].compliant) continue;
-      const auto& vb = patch_->triangle[static_cast<std::size_t>(b.triangle)].vertex;
-      Mat3 frame_b;
-      frame_b << b.normal, b.tangent1, b.tangent2;
-      Mat3 sum = Mat3::Zero();
-      for (int p = 0; p < 3; ++p) {
-        for (int q = 0; q < 3; ++q) {
-          const double* block = patch_->C.data() +
-                                static_cast<std::ptrdiff_t>(n) * 3 * vb[static_cast<std::size_t>(q)] +
-                                3 * va[static_cast<std::size_t>(p)];
-          const double share = a.weights[p] * b.weights[q];
-          if (share == 0.0) continue;
-          for (int c = 0; c < 3; ++c) sum.col(c) += share * Eigen::Map<const Vec3>(block + n * c);
-        }
-      }
-      W.block<3, 3>(row, column).noalias() = frame_a.transpose() * sum * frame_b;
+      if (selected_[static_cast<std::size_t>(j)].triangle < 0) continue;
+      W.block<3, 3>(row, column).noalias() = left * frame_of(selected_[static_cast<std::size_t>(j)]);
       column += 3;
     }
     row += 3;
@@ -468,18 +460,13 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
     const std::int32_t k = near_[static_cast<std::size_t>(n)];
     const auto i = static_cast<std::size_t>(k);
     const Triangle& t = patch_->triangle[i];
-    // Static ones first by their plane, which is at hand.
-    if (!t.compliant) {
-      const Vec3& corner = patch_->position[static_cast<std::size_t>(t.vertex[0])];
-      if (!(t.normal.dot(from - corner) >= 0.0 && t.normal.dot(to - corner) < 0.0)) continue;
-    }
-    const Vec3 apart = patch_->middle[i] - from;
-    const double wide = patch_->extent[i] + length + touch_;
-    if (apart.squaredNorm() > wide * wide) continue;
-    const Vec3 a = displaced(t.vertex[0]), b = displaced(t.vertex[1]), c = displaced(t.vertex[2]);
-    const Vec3 normal = t.compliant ? Vec3((b - a).cross(c - a).normalized()) : t.normal;
-    const double before = normal.dot(from - a), after = normal.dot(to - a);
+    const Vec3& a = patch_->position[static_cast<std::size_t>(t.vertex[0])];
+    const double before = t.normal.dot(from - a), after = t.normal.dot(to - a);
     if (!(before >= 0.0 && after < 0.0)) continue;
+    const double wide = patch_->extent[i] + length + touch_;
+    if ((patch_->middle[i] - from).squaredNorm() > wide * wide) continue;
+    const Vec3& b = patch_->position[static_cast<std::size_t>(t.vertex[1])];
+    const Vec3& c = patch_->position[static_cast<std::size_t>(t.vertex[2])];
     // The signs of the three volumes over the edges: shared edges have the same value in both their triangles, so
     // nothing passes between two (an edge that is met exactly belongs to both).
     const Vec3 fa = a - from, fb = b - from, fc = c - from;

@@ -25,7 +25,8 @@ struct PatchContact {
 
 struct PatchSolution {
   static constexpr int kMaxContacts = 8;
-  Vec3 position = Vec3::Zero();       ///< of the proxy [m]
+  Vec3 position = Vec3::Zero();       ///< of the proxy, as seen from the patch [m]
+  Vec3 yield = Vec3::Zero();          ///< of the patch where it is touched [m]: the proxy is at position + yield
   double share = 1.0;                 ///< of the free motion that this tick took; the forces are those of that share
   Vec3 contact_force = Vec3::Zero();  ///< of all contacts on the proxy [N]
   Vec3 trust_force = Vec3::Zero();    ///< of the trusted box on the proxy [N]: not a thing that one can feel
@@ -37,16 +38,21 @@ struct PatchSolution {
   std::array<PatchContact, kMaxContacts> contact{};  ///< the first `contacts`
 };
 
-/// One tick of a point among geometrically limited constraints (Knott & Kuhlen 2015, sections 3.3 to 3.5):
+/// One tick of a point among geometrically limited constraints (Knott & Kuhlen 2015, sections 3.3 to 3.5), in the
+/// frame of the patch, which yields by −C F where it is touched:
 ///
-///   x = x_free + w Σ F,   w = h A⁻¹ of the point;     ψ_k = n_k·(x − foot_k) ≥ 0 where constraint k is limited to
-///   foot_k moves by −C F of all contacts;             |F_t| ≤ μ F_n against the sliding
+///   y = x + C F = x_free + (w + C) Σ F,   w = h A⁻¹ of the point, C = h A(dt)⁻¹ of the patch at the point's foot
+///   ψ_k = n_k·(y − foot_k) ≥ 0 where constraint k is limited to,   |F_t| ≤ μ F_n against the sliding
 ///
 /// Each iteration: the constraints whose region the tentative x lies in (*active*); their decomposition into mutually
 /// convex sets, by centres and normals; of each set the least violated; their forces with friction; and x, no further
 /// from the last one than the constraints around it are deep (the *inner trust region*). Until nothing changes.
 ///
 /// Departures, and why:
+///  - A_ψ and A_τ are C at the place where the point stands, seen along the normals and the tangents: constraints that
+///    one point touches at once are so near each other that the surface yields there as one. So regions and paths are
+///    those of the patch as published, and do not shift while forces are sought. Where the point touches something
+///    that does not yield too, nothing yields in that tick.
 ///  - A region is not a rectangle but what lies below the triangle: at a convex edge up to the plane of equal
 ///  violation,
 ///    so that regions of any triangles meet without gap or overlap; at a concave edge both sides' regions overlap,
@@ -65,8 +71,8 @@ class PatchSolver {
   explicit PatchSolver(const PatchSolverOptions& options);
   ~PatchSolver();
 
-  /// From `start`, which lies in free space, towards `free`, where the point would go without contact; `compliance` is
-  /// w [m/N]. Sliding is measured from `start`.
+  /// From `start` (of y), which lies in free space, towards `free`, where the point would go without contact;
+  /// `compliance` is w [m/N]. Sliding is measured from `start`.
   const PatchSolution& solve(const LimitedPatch& patch, const Vec3& start, const Vec3& free,
                              double compliance) noexcept;
 
@@ -90,8 +96,6 @@ class PatchSolver {
     Vec3 lambda = Vec3::Zero();  ///< normal, tangents [N]
   };
 
-  // Geometry at the present forces.
-  Vec3 displaced(std::int32_t vertex) const noexcept;
   Vec3 weights_at(std::int32_t triangle, const Vec3& x) const noexcept;
   double psi_at(std::int32_t triangle, const Vec3& x) const noexcept;
   double beyond_edge(std::int32_t triangle, int edge, const Vec3& x) const noexcept;
@@ -105,6 +109,7 @@ class PatchSolver {
   void add_box_faces() noexcept;
   bool was_selected(std::int32_t triangle) const noexcept;
   double solve_forces() noexcept;
+  bool compute_compliance() noexcept;
   void fill_compliance(int dense) noexcept;
   Vec3 force_of(const Selected& s) const noexcept {
     return s.lambda[0] * s.normal + s.lambda[1] * s.tangent1 + s.lambda[2] * s.tangent2;
@@ -123,6 +128,7 @@ class PatchSolver {
   const LimitedPatch* patch_ = nullptr;
   Vec3 start_, free_;
   double w_ = 0.0;
+  Mat3 C_ = Mat3::Zero();                                       ///< of the patch where the point stands [m/N]
   double most_ = 0.0;                                           ///< no iterate is further from the start [m]
   std::array<std::int16_t, LimitedPatch::kMaxTriangles> near_;  ///< triangles that this tick can meet
   int near_count_ = 0;
