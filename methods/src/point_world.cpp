@@ -12,6 +12,10 @@ namespace {
 /// How deep below a surface that has come up since an imposed proxy may lie and still be lifted onto it [m].
 constexpr double kMaxLift = 0.03;
 
+/// And this far above it: a point that lies on a surface to rounding is found now on its one side, now on the other
+/// [m].
+constexpr double kClear = 1e-6;
+
 double pair_friction(double surface, double tool) noexcept {
   return std::isnan(tool) ? surface : std::sqrt(surface * tool);
 }
@@ -114,7 +118,8 @@ void PointWorld::impose() {
   }
   Vec3 x = proxy_;
   TouchPoint nearest;
-  if (find_closest(x, kMaxLift, nearest) && nearest.signed_distance < 0.0) x = nearest.closest.point;
+  if (find_closest(x, kMaxLift, nearest) && nearest.signed_distance < kClear)
+    x = nearest.closest.point + kClear * nearest.normal;
   Body& tool = *world_.bodies()[static_cast<std::size_t>(world_.tool())].body;
   std::array<double, 6> state;
   Eigen::Map<Vec3>(state.data()) = x;
