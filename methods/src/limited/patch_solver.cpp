@@ -220,10 +220,14 @@ bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) co
       continue;
     }
     if (rise > 0.0) {
-      if (beyond <= 0.0) continue;
+      if (beyond <= touch_) continue;
       const double psi_other = psi_at(other, x);
+      // On the surface only the line of the valley itself belongs to both: further on this plane would hold the point
+      // in the air beside the triangle. Inside, the overlap keeps both until both are satisfied.
+      const bool at_line = psi_other <= touch_ && beyond * rise <= 2.0 * touch_ * apart.norm();
       const double overlap = (held ? 1.0 : 0.5) * patch_->extent[index];
-      if (!(psi <= psi_other || (beyond <= overlap && psi_other <= touch_))) return false;
+      const bool inside = psi < -touch_ && (psi <= psi_other || (beyond <= overlap && psi_other <= touch_));
+      if (!at_line && !inside) return false;
     } else {
       // On the plane of equal violation both are as good. Where x is in front of this triangle's plane or touches it,
       // the plane cuts rightly too: past the edge the neighbour's violation is the smaller one.
