@@ -60,6 +60,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   C_.setZero();
   touch_ = kTouch * patch.skin;
   forced_count_ = 0;
+  met_ = -1;
   solution_ = {};
   solution_.position = start;
   if (!start.allFinite() || !free.allFinite()) return solution_;
@@ -134,11 +135,12 @@ void PatchSolver::lock() noexcept {
 }
 
 /// Shortens the way from x, outside, to where it first meets a surface: a trust region that has shrunk to nothing.
-void PatchSolver::stop_before_surface(const Vec3& x, Vec3& next) const noexcept {
+/// What it meets holds the point in the next iteration, whatever the regions say.
+void PatchSolver::stop_before_surface(const Vec3& x, Vec3& next) noexcept {
   double share = 1.0;
-  const std::int32_t met = find_crossing(x, next, share);
-  if (met < 0) return;
-  const double approach = -patch_->triangle[static_cast<std::size_t>(met)].normal.dot(next - x);
+  met_ = find_crossing(x, next, share);
+  if (met_ < 0) return;
+  const double approach = -patch_->triangle[static_cast<std::size_t>(met_)].normal.dot(next - x);
   if (approach > 0.0) next = x + std::max(0.0, share - patch_->skin / approach) * (next - x);
 }
 
@@ -200,6 +202,24 @@ double PatchSolver::beyond_edge(std::int32_t triangle, int edge, const Vec3& x) 
   return (b - a).cross(t.normal).normalized().dot(x - a);
 }
 
+/// Whether x is on the triangle's side of all its edges.
+bool PatchSolver::is_under(std::int32_t triangle, const Vec3& x) const noexcept {
+  for (int e = 0; e < 3; ++e) {
+    if (beyond_edge(triangle, e, x) > touch_) return false;
+  }
+  return true;
+}
+
+/// Whether x lies beyond the edge that `triangle` shares with `neighbour`, seen from `triangle`: in the gap between
+/// them.
+bool PatchSolver::is_beyond_shared(std::int32_t triangle, std::int32_t neighbour, const Vec3& x) const noexcept {
+  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
+  for (int e = 0; e < 3; ++e) {
+    if (t.neighbour[static_cast<std::size_t>(e)] == neighbour && beyond_edge(triangle, e, x) > 0.0) return true;
+  }
+  return false;
+}
+
 /// Whether x, at ψ below the triangle's plane, is this triangle's business: edge by edge.
 bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) const noexcept {
   const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
@@ -226,7 +246,9 @@ bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) co
       // in the air beside the triangle. Inside, the overlap keeps both until both are satisfied.
       const bool at_line = psi_other <= touch_ && beyond * rise <= 2.0 * touch_ * apart.norm();
       const double overlap = (held ? 1.0 : 0.5) * patch_->extent[index];
-      const bool inside = psi < -touch_ && (psi <= psi_other || (beyond <= overlap && psi_other <= touch_));
+      const bool under = is_under(other, x);
+      const bool inside = psi < -touch_ && (under ? beyond <= overlap && psi_other < -touch_
+                                                  : psi <= psi_other && is_beyond_shared(other, triangle, x));
       if (!at_line && !inside) return false;
     } else {
       // On the plane of equal violation both are as good. Where x is in front of this triangle's plane or touches it,
@@ -320,6 +342,8 @@ void PatchSolver::select(const Vec3& x) noexcept {
     const std::int32_t t = forced_[static_cast<std::size_t>(f)];
     add_selected(t, x);
   }
+  if (met_ >= 0) add_selected(met_, x);
+  met_ = -1;
   for (int set = 0; set < sets_; ++set) {
     const Active& a = active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])];
     add_selected(a.triangle, x);

@@ -101,6 +101,8 @@ class PatchSolver {
   double beyond_edge(std::int32_t triangle, int edge, const Vec3& x) const noexcept;
 
   void gather() noexcept;
+  bool is_under(std::int32_t triangle, const Vec3& x) const noexcept;
+  bool is_beyond_shared(std::int32_t triangle, std::int32_t neighbour, const Vec3& x) const noexcept;
   bool in_region(std::int32_t triangle, double psi, const Vec3& x) const noexcept;
   double find_active(const Vec3& x) noexcept;
   bool decompose() noexcept;
@@ -115,7 +117,7 @@ class PatchSolver {
     return s.lambda[0] * s.normal + s.lambda[1] * s.tangent1 + s.lambda[2] * s.tangent2;
   }
   std::int32_t find_crossing(const Vec3& from, const Vec3& to, double& share) const noexcept;
-  void stop_before_surface(const Vec3& x, Vec3& next) const noexcept;
+  void stop_before_surface(const Vec3& x, Vec3& next) noexcept;
   void lock() noexcept;
   bool same_selection() const noexcept;
   void finish(const Vec3& x) noexcept;
@@ -143,6 +145,7 @@ class PatchSolver {
   int selected_count_ = 0, last_count_ = 0;
   std::array<std::int32_t, kMaxForced> forced_;
   int forced_count_ = 0;
+  std::int32_t met_ = -1;  ///< triangle that the last step ended at
   PatchSolution solution_;
 };
 
