@@ -109,13 +109,13 @@ Table make_performance_table(const KnottFigures& f, const SceneRun& run) {
 /// Fig. 5: hand and proxy of an outtake, joined by their coupling, and the proxy's force.
 Plot make_outtake(const RunData& run, const std::vector<Vec3>& surface, double from, double to) {
   Plot plot;
-  plot.title = fmt::format("{}: hand, proxy, and the coupling between them", run.name);
+  plot.title = fmt::format("{}: device, proxy, and the coupling between them", run.name);
   plot.kind = PlotKind::kPath;
   plot.x_label = "x";
   plot.y_label = "y";
   plot.x_unit = plot.y_unit = "m";
   plot.half_width = true;
-  Series hand{.name = "hand", .x = {}, .y = {}, .style = SeriesStyle::kDevice};
+  Series hand{.name = "device", .x = {}, .y = {}, .style = SeriesStyle::kDevice};
   Series proxy{.name = "proxy", .x = {}, .y = {}};
   Series coupling{.name = "coupling", .x = {}, .y = {}};
   Series touched{.name = "surface", .x = {}, .y = {}, .style = SeriesStyle::kSurface};
@@ -213,7 +213,7 @@ void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& swee
   }
   path.times.push_back(time + ramp);
   path.positions.push_back(path.positions.back() + Vec3(0.0, sweep.depth + sweep.above, 0.0));
-  scene.run.seconds = time + ramp;
+  scene.run.seconds = std::ceil(1e3 * (time + ramp)) * 1e-3;
   scene.hand = "scripted";
   scene.make_device = [path]() -> std::unique_ptr<Device> { return std::make_unique<ScriptedDevice>(make_path(path)); };
 }
