@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "palpate/constraints/solver.h"
 #include "patch.h"
@@ -119,6 +122,7 @@ class PatchSolver {
   std::int32_t find_crossing(const Vec3& from, const Vec3& to, double& share) const noexcept;
   void stop_before_surface(const Vec3& x, Vec3& next) noexcept;
   void lock() noexcept;
+  bool force(std::int32_t triangle) noexcept;
   bool same_selection() const noexcept;
   void finish(const Vec3& x) noexcept;
 
