@@ -36,6 +36,16 @@ constexpr std::array kExperiments = {
     Experiment{"otaduy-liver", "a rod on a soft liver at 20 Hz (Otaduy & Gross 2007, Fig. 2)", &run_otaduy_liver},
     Experiment{"otaduy-polyp", "a thin polyp bent far by a rod at 20 Hz (Otaduy & Gross 2007, Fig. 2)",
                &run_otaduy_polyp},
+    Experiment{"knott-sine-static", "limited constraints on a static sine surface (Knott & Kuhlen 2015, Fig. 5, top)",
+               &run_knott_sine_static},
+    Experiment{"knott-sine-soft", "the sine surface in a soft block (Knott & Kuhlen 2015, Figs. 5 and 7)",
+               &run_knott_sine_soft},
+    Experiment{"knott-rocker-arm", "a static rocker arm (Knott & Kuhlen 2015, section 5.1)", &run_knott_rocker_arm},
+    Experiment{"knott-fertility-rigid", "the rigid statue (Knott & Kuhlen 2015, Fig. 8)", &run_knott_fertility_rigid},
+    Experiment{"knott-fertility-soft", "the soft statue, and performance (Knott & Kuhlen 2015, Figs. 9 and 10)",
+               &run_knott_fertility_soft},
+    Experiment{"knott-random-walk", "an hour of random hands over 20 random shapes with limited constraints",
+               &run_knott_random_walk},
 };
 
 }  // namespace

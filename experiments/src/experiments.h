@@ -9,10 +9,16 @@ ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options);
 ExperimentResult run_dervaux_error(const ExperimentOptions& options);
 ExperimentResult run_dervaux_tick(const ExperimentOptions& options);
 ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options);
-ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
-ExperimentResult run_wall_passivity(const ExperimentOptions& options);
+ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options);
+ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options);
+ExperimentResult run_knott_random_walk(const ExperimentOptions& options);
+ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options);
+ExperimentResult run_knott_sine_soft(const ExperimentOptions& options);
+ExperimentResult run_knott_sine_static(const ExperimentOptions& options);
 ExperimentResult run_otaduy_block(const ExperimentOptions& options);
 ExperimentResult run_otaduy_liver(const ExperimentOptions& options);
 ExperimentResult run_otaduy_polyp(const ExperimentOptions& options);
+ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
+ExperimentResult run_wall_passivity(const ExperimentOptions& options);
 
 }  // namespace palpate

@@ -18,6 +18,8 @@ class PointTool {
 
   const Vec3& position() const noexcept { return x_; }
   const Vec3& velocity() const noexcept { return v_; }
+  /// h A⁻¹: how far a force moves the tool in one step, in every direction [m/N].
+  double compliance() const noexcept { return h_ / (m_ / h_ + b_ + h_ * k_); }
 
   /// Where the tool would go in one step without contact [m].
   Vec3 compute_free_motion(const DeviceState& device) const noexcept {
@@ -31,6 +33,11 @@ class PointTool {
     v_ = (x - x_) / h_;
     x_ = x;
   }
+
+  /// Puts the tool at `x` without giving it speed: what it touches has moved, not the tool.
+  void carry_to(const Vec3& x) noexcept { x_ = x; }
+  /// Holds the tool where it is.
+  void stop() noexcept { v_.setZero(); }
 
   /// The coupling's force on the hand, at the tool's new state [N].
   Vec3 force_on_hand(const DeviceState& device) const noexcept {

@@ -8,26 +8,24 @@
 #include "double_coupling/double_coupling.h"
 #include "halfspace/halfspace.h"
 #include "jacobian/jacobian.h"
+#include "limited/limited.h"
 #include "palpate/core/error.h"
+#include "point_world.h"
 #include "reference/reference.h"
 #include "world_tool.h"
 
 namespace palpate {
 namespace {
 
-std::string refuse_moving(const World& world, const ToolSettings& tool) {
-  if (tool.kind != ToolSettings::Kind::kPoint) return "the hand must hold a point";
-  if (!world.is_static()) return "all bodies must be static";
-  return {};
-}
-
 constexpr std::array kMethods = {
     MethodInfo{"reference", "the whole world at the fast rate: the truth", &make_reference, &refuse_world},
     MethodInfo{"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
     MethodInfo{"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
-               &refuse_moving},
+               &PointWorld::refuse},
+    MethodInfo{"limited", "geometrically limited constraints in convex sets, with trust regions (Knott & Kuhlen 2015)",
+               &make_limited, &PointWorld::refuse},
     MethodInfo{"compliance",
-               "a stiff tool at the fast rate, all else at the slow, one contact problem at both (Dervaux)",
+               "a stiff tool at the fast rate, all else at the slow, one contact problem at both (Dervaux et al. 2013)",
                &make_compliance, &refuse_compliance},
     MethodInfo{"jacobian", "a rigid tool that meets the world through a linear contact model (Otaduy & Gross 2007)",
                &make_jacobian, &refuse_jacobian},

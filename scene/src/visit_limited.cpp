@@ -2,6 +2,17 @@
 
 namespace palpate {
 
-void visit_limited(Fields&, LimitedSettings&) {}
+void visit_limited(Fields& f, LimitedSettings& s) {
+  f.number({.name = "radius", .doc = "of the proximity query around the proxy", .unit = "m"}, s.radius, {1e-4, 0.5});
+  f.integer({.name = "max_constraints", .doc = "triangles in the set; the nearest are kept"}, s.max_constraints,
+            {8, 4096});
+  f.integer({.name = "max_moving_vertices", .doc = "of bodies that move, in the set; the nearest are kept"},
+            s.max_moving_vertices, {4, 72});
+  f.number({.name = "depth", .doc = "how far below its triangle a constraint reaches at most", .unit = "m"}, s.depth,
+           {1e-5, 0.5});
+  f.number({.name = "tolerance", .doc = "a tick has converged when an iteration moves the proxy by less", .unit = "m"},
+           s.tolerance, {1e-14, 1e-3});
+  f.integer({.name = "max_iterations", .doc = "of a tick"}, s.max_iterations, {4, 1000});
+}
 
 }  // namespace palpate

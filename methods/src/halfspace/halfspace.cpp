@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "palpate/constraints/point_on_planes.h"
+#include "palpate/constraints/solver.h"
 #include "palpate/world/point_slide.h"
 #include "point_tool.h"
+#include "point_world.h"
 
 // The standard contact model (SCM) that Knott & Kuhlen 2015, section 5, compare against: contacts as linear
 // inequalities, of which only the closest is kept, because several of them lock the proxy in convex regions.
@@ -18,71 +20,128 @@ struct Model {
   MessageHeader header;
   ContactPlane plane;
   std::int32_t planes = 0;  ///< 0: nothing near
+  std::int32_t moving = 0;  ///< 1: the plane's body answers with …
+  Mat3 C;                   ///< … h A(dt)⁻¹ at the contact [m/N]
 };
 
-struct Feedback {
-  MessageHeader header;
-  Vec3 position = Vec3::Zero();  ///< of the proxy
-};
-
-class HalfspaceSlow final : public TypedSlowHalf<Model, Feedback> {
+class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
  public:
-  explicit HalfspaceSlow(const MethodContext& c) : world_(c.world), start_(c.start.pose.position) {}
+  explicit HalfspaceSlow(const MethodContext& c) : world_(c) {}
 
-  void step(const Feedback& feedback, Model& model, StepReport& report) override {
-    const Vec3& proxy = feedback.header.sequence ? feedback.position : start_;
-    WorldClosest nearest;
+  void step(const PointFeedback& feedback, Model& model, StepReport& report) override {
+    model.planes = model.moving = 0;
+    if (!world_.begin_step(feedback, report)) {
+      report.converged = false;
+      return;
+    }
+    publish(model, report);
+    world_.end_step(report);
+  }
+
+ private:
+  void publish(Model& model, StepReport& report) {
+    const Vec3& proxy = world_.proxy();
+    TouchPoint nearest;
     bool found = false;
     {
       const StageTimer timer(report, Stage::kDetect);
       found = world_.find_closest(proxy, kQueryRadius, nearest);
     }
-    const StageTimer timer(report, Stage::kModel);
-    model.planes = found ? 1 : 0;
     if (!found) return;
+    const StageTimer timer(report, Stage::kModel);
+    model.planes = 1;
     // Above an edge or a vertex the contact's normal is the shortest way to it; on the surface or below it that way
     // has no direction or the wrong one, and the surface's own normal stands in.
     const Vec3 apart = proxy - nearest.closest.point;
     const bool clear = nearest.signed_distance > 1e-6 * proxy.cwiseAbs().maxCoeff();
     const Vec3 normal = clear ? apart.normalized() : nearest.normal;
-    model.plane = {normal, normal.dot(nearest.closest.point),
-                   world_.static_surfaces()[static_cast<std::size_t>(nearest.body)].friction};
+    model.plane = {normal, normal.dot(nearest.closest.point), nearest.friction};
     report.contacts = 1;
     report.penetration = std::max(0.0, -nearest.signed_distance);
+    if (nearest.surface < 0 || world_.surfaces()[static_cast<std::size_t>(nearest.surface)].body < 0) return;
+    BodyPoint foot;
+    foot.element = nearest.closest.triangle;
+    foot.weights = nearest.closest.barycentric;
+    if (!world_.compute_compliance(nearest.surface, {&foot, 1}, C_)) return;
+    model.moving = 1;
+    model.C = C_;
   }
 
- private:
-  const World& world_;
-  const Vec3 start_;
+  PointWorld world_;
+  Eigen::MatrixXd C_;
 };
 
-class HalfspaceFast final : public TypedFastHalf<Model, Feedback> {
+class HalfspaceFast final : public TypedFastHalf<Model, PointFeedback> {
  public:
   explicit HalfspaceFast(const MethodContext& c)
-      : tool_(c.tool, c.dt, push_outside(c.world, c.start.pose.position, kMaxStartDepth)) {}
+      : tool_(
+            c.tool, c.dt,
+            c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
+        solver_(make_gauss_seidel()) {
+    problem_.reserve(3, 1, 3, 1);
+    solver_->reserve(3, 6, 1);
+  }
 
-  TickResult tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept override {
+  TickResult tick(const DeviceState& device, const Model& model, PointFeedback& feedback) noexcept override {
     const std::size_t planes = model.header.sequence ? static_cast<std::size_t>(model.planes) : 0;
-    const PlaneContact contact =
-        settle_on_planes({&model.plane, planes}, tool_.position(), tool_.compute_free_motion(device));
-    tool_.move_to(contact.position);
-    feedback.position = tool_.position();
+    const Vec3 free = tool_.compute_free_motion(device);
     TickResult out;
+    if (planes && model.moving) {
+      tool_.move_to(settle_on_moving(model, free, out));
+    } else {
+      const PlaneContact contact = settle_on_planes({&model.plane, planes}, tool_.position(), free);
+      tool_.move_to(contact.position);
+      out.contacts = contact.active;
+    }
+    feedback.position = tool_.position();
+    feedback.velocity = tool_.velocity();
+    feedback.device = device;
     out.wrench.force = tool_.force_on_hand(device);
     out.tool = {tool_.position(), device.pose.rotation};
     out.iterations = 1;
-    out.contacts = contact.active;
     return out;
   }
 
  private:
+  /// One contact with a plane whose body yields: W = h A⁻¹ of the point + C.
+  Vec3 settle_on_moving(const Model& model, const Vec3& free, TickResult& out) noexcept {
+    Mat3 frame;
+    Vec3 t1, t2;
+    make_tangents(model.plane.normal, t1, t2);
+    frame << model.plane.normal, t1, t2;
+    problem_.clear();
+    const int light = problem_.add_light_body(), dense = problem_.add_dense_body();
+    Constraint c;
+    c.friction = model.plane.friction;
+    c.a = {ConstraintSide::Kind::kLight, light, -1};
+    c.b = {ConstraintSide::Kind::kDense, dense, -1};
+    const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
+    for (int r = 0; r < 3; ++r) {
+      problem_.light_J(added.a.first + r).head<3>() = frame.col(r);
+      problem_.light_Y(added.a.first + r).head<3>() = tool_.compliance() * frame.col(r);
+    }
+    const Vec3 slip = frame.transpose() * (free - tool_.position());
+    problem_.delta_free(0) = model.plane.normal.dot(free) - model.plane.offset;
+    problem_.delta_free(1) = slip[1];
+    problem_.delta_free(2) = slip[2];
+    problem_.prepare_dense();
+    problem_.dense_compliance(dense).topRows<3>().noalias() = frame.transpose() * model.C * frame;
+    Vec3 lambda = Vec3::Zero();
+    const SolveReport report = solver_->solve(problem_, {.tolerance = 1e-12, .max_iterations = 20}, {lambda.data(), 3});
+    out.residual = report.residual.metres;
+    out.contacts = lambda[0] > 0.0 ? 1 : 0;
+    return free + tool_.compliance() * (frame * lambda);
+  }
+
   PointTool tool_;
+  std::unique_ptr<ConstraintSolver> solver_;
+  ConstraintProblem problem_;
 };
 
 }  // namespace
 
 Method make_halfspace(const MethodContext& context) {
-  return {layout_of<Model>(), layout_of<Feedback>(), std::make_unique<HalfspaceSlow>(context),
+  return {layout_of<Model>(), layout_of<PointFeedback>(), std::make_unique<HalfspaceSlow>(context),
           std::make_unique<HalfspaceFast>(context)};
 }
 

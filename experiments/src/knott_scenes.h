@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+
+#include "palpate/experiments/compare.h"
+#include "palpate/experiments/experiment.h"
+#include "palpate/geometry/triangle_tree.h"
+
+// What the experiments of Knott & Kuhlen 2015 share: their settings, hand paths over meshes, and the comparison of
+// `limited` (their PCM) with `halfspace` (their SCM) and the truth.
+namespace palpate {
+
+/// Their rates, tool and friction, without bodies or hand (section 5: 1 g, 1000 N/m, 0.8 N·s/m, μ = 0.1, 1 / 33 ms).
+Scene make_knott_scene(const std::string& name, const std::string& description, double seconds);
+
+inline constexpr double kKnottFriction = 0.1;
+
+/// A hand that goes along x over the top of a mesh, seen from above, `depth` below it [m].
+struct SweepSettings {
+  double from = 0.0, to = 0.1;  ///< x [m]
+  double z = 0.0;               ///< [m]
+  double depth = 0.001;         ///< [m]
+  double speed = 0.1;           ///< along x [m/s]
+  double smoothing = 0.004;     ///< half width of the mean that rounds off cliffs [m]
+  double above = 0.01;          ///< where it comes from and goes to, over the surface [m]
+};
+/// Adds the hand to the scene and sets its length.
+void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& sweep);
+
+/// The mesh of shared/data, or what Palpate makes itself where that is absent. `note` says which.
+struct KnottMesh {
+  TriangleMesh mesh;
+  std::string note;
+};
+KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*make)());
+
+/// What is claimed of one scene beyond what all are asked.
+struct KnottLimits {
+  bool proxy_on_surface = false;  ///< static: distance of limited's proxy from the mesh
+  double jump_ratio = 0.2;        ///< largest jump of limited's force over that of halfspace's
+  bool performance = false;       ///< iterations, tick and step times
+  double settle = 0.2;            ///< start-up that is left out of the jumps [s]
+};
+
+/// Runs reference, halfspace and limited on the reference's hand; claims, tables and plots.
+ExperimentResult compare_knott(const Scene& scene, World& world, const KnottLimits& limits,
+                               const ExperimentOptions& options);
+
+}  // namespace palpate

@@ -1,0 +1,140 @@
+#include <cmath>
+
+#include "experiments.h"
+#include "knott_scenes.h"
+#include "palpate/bodies/corotational_hexes.h"
+#include "palpate/geometry/shapes.h"
+
+// Knott & Kuhlen 2015, section 5.1, on hexahedral finite elements with an embedded surface: the sine surface in a soft
+// block held at its left and right side (Figs. 5 and 7), and the soft statue (Fig. 9), with its performance (Fig. 10).
+namespace palpate {
+namespace {
+
+/// The paper gives no material.
+constexpr Material kSineMaterial{
+    .young_modulus = 4e5, .poisson_ratio = 0.35, .density = 1000.0, .mass_damping = 5.0, .stiffness_damping = 0.005};
+constexpr Material kStatueMaterial{
+    .young_modulus = 6e5, .poisson_ratio = 0.35, .density = 1000.0, .mass_damping = 5.0, .stiffness_damping = 0.005};
+
+struct SoftBody {
+  HexGrid grid;
+  TriangleMesh surface;
+  Material material;
+  std::function<bool(const Vec3&)> is_fixed;
+};
+
+SceneBody make_soft_body(const std::string& name, const SoftBody& soft) {
+  SceneBody body;
+  body.name = name;
+  body.kind = "soft";
+  body.friction = kKnottFriction;
+  body.add_to = [soft](World& world, const SceneBody& b) {
+    CorotationalHexSettings settings;
+    settings.fem.max_rows = 240;
+    auto hexes = std::make_unique<CorotationalHexes>(soft.grid, std::span(&soft.material, 1), soft.surface, settings);
+    for (int n = 0; n < hexes->node_count(); ++n) {
+      if (soft.is_fixed(hexes->rest_positions()[static_cast<std::size_t>(n)])) hexes->prescribe(n, Vec3::Zero());
+    }
+    ContactShape shape;
+    shape.kind = ContactShape::Kind::kSurface;
+    shape.friction = b.friction;
+    world.add({b.name, std::move(hexes), shape});
+  };
+  return body;
+}
+
+ExperimentResult run_on_soft(Scene scene, const SoftBody& soft, const SweepSettings& sweep, const KnottLimits& limits,
+                             const ExperimentOptions& options) {
+  add_sweep(scene, TriangleTree(soft.surface), sweep);
+  scene.bodies.push_back(make_soft_body(scene.name, soft));
+  World world = make_world(scene);
+  ExperimentResult out = compare_knott(scene, world, limits, options);
+  out.report.paragraphs.push_back(
+      fmt::format("{} hexes, {} nodes, an embedded surface of {} triangles; E = {:.0f} kPa.", soft.grid.hexes.size(),
+                  soft.grid.vertices.size(), soft.surface.triangles.size(), 1e-3 * soft.material.young_modulus));
+  return out;
+}
+
+/// A block whose top is the sine surface, closed: soft bodies need an inside.
+TriangleMesh make_sine_block(const SineSurface& sine, double bottom) {
+  TriangleMesh mesh = make_sine_surface(sine);
+  const int nz = static_cast<int>(std::ceil(sine.size_z / sine.cell - 1e-9));
+  const auto count = static_cast<std::int32_t>(mesh.vertices.size());
+  const int nx = count / (nz + 1) - 1;
+  const auto at = [&](int i, int k) { return i * (nz + 1) + k; };
+  for (std::int32_t v = 0; v < count; ++v)
+    mesh.vertices.emplace_back(mesh.vertices[static_cast<std::size_t>(v)].x(), bottom,
+                               mesh.vertices[static_cast<std::size_t>(v)].z());
+  const std::size_t top = mesh.triangles.size();
+  for (std::size_t t = 0; t < top; ++t) {
+    const auto& c = mesh.triangles[t];
+    mesh.triangles.push_back({c[0] + count, c[2] + count, c[1] + count});
+  }
+  const auto add_side = [&](int a, int b) {  // of the top, from left to right seen from outside
+    mesh.triangles.push_back({a, a + count, b + count});
+    mesh.triangles.push_back({a, b + count, b});
+  };
+  for (int i = 0; i < nx; ++i) {
+    add_side(at(i, nz), at(i + 1, nz));
+    add_side(at(i + 1, 0), at(i, 0));
+  }
+  for (int k = 0; k < nz; ++k) {
+    add_side(at(nx, k + 1), at(nx, k));
+    add_side(at(0, k), at(0, k + 1));
+  }
+  return mesh;
+}
+
+TriangleMesh make_statue_twin() {
+  return make_figure(0.145, 96);
+}
+
+}  // namespace
+
+ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
+  SoftBody soft;
+  const Vec3 size(0.15, 0.025, 0.02);
+  soft.grid = make_hex_grid(size, {30, 5, 4});
+  // From y = −18.5 mm to 6.5 mm, so that the sine lies in it.
+  for (Vec3& v : soft.grid.vertices) v.y() -= 0.006;
+  soft.grid.origin.y() -= 0.006;
+  soft.surface =
+      make_sine_block({.amplitude = 0.005, .wavelength = 0.025, .size_x = 0.15, .size_z = 0.02, .cell = 0.002}, -0.018);
+  soft.material = kSineMaterial;
+  soft.is_fixed = [size](const Vec3& p) { return std::abs(p.x()) > 0.5 * size.x() - 1e-6; };
+  SweepSettings sweep;
+  sweep.from = -0.06;
+  sweep.to = 0.06;
+  sweep.depth = 0.002;
+  sweep.smoothing = 0.001;
+  return run_on_soft(make_knott_scene("knott-sine-soft",
+                                      "The sine surface in a soft block held at its left and right side; a fast swipe "
+                                      "over it, 2 mm below where it was.",
+                                      2.0),
+                     soft, sweep, {}, options);
+}
+
+ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
+  const KnottMesh mesh = load_or_make("fertility_10k.off", 0.001, &make_statue_twin);
+  const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
+  SoftBody soft;
+  soft.surface = mesh.mesh;
+  soft.grid = make_voxels(TriangleTree(mesh.mesh), {.cell = 0.0068});
+  soft.material = kStatueMaterial;
+  const double base = box.lower.y() + 0.1 * box.size().y();
+  soft.is_fixed = [base](const Vec3& p) { return p.y() < base; };
+  SweepSettings sweep;
+  sweep.from = box.center().x() - 0.42 * box.size().x();
+  sweep.to = box.center().x() + 0.42 * box.size().x();
+  sweep.z = box.center().z();
+  sweep.depth = 0.002;
+  ExperimentResult out = run_on_soft(
+      make_knott_scene("knott-fertility-soft", "The soft statue on its fixed base, swept across its top.", 2.0), soft,
+      sweep, {.performance = true}, options);
+  out.report.paragraphs.push_back(mesh.note);
+  out.claims.push_back({"hexes of the soft statue", "asked: 2,000", static_cast<double>(soft.grid.hexes.size()), 2000.0,
+                        MeasuredClaim::Relation::kAtLeast, ""});
+  return out;
+}
+
+}  // namespace palpate

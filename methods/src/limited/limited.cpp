@@ -1,0 +1,251 @@
+#include "limited/limited.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limited/patch_builder.h"
+#include "limited/patch_solver.h"
+#include "palpate/core/error.h"
+#include "palpate/geometry/closest_features.h"
+#include "palpate/world/point_slide.h"
+#include "point_tool.h"
+
+namespace palpate {
+namespace {
+
+/// A surface that has moved further than this between two models is not the same contact any more [m].
+constexpr double kMaxOffset = 0.01;
+
+/// Share of the trusted box within which the proxy must lie when the model is made.
+constexpr double kCovered = 0.8;
+
+void validate(const LimitedSettings& s) {
+  const auto check = [](const char* name, double value, double least, double most) {
+    if (!(value >= least && value <= most)) fail_input("limited: {} = {}; allowed: {} to {}", name, value, least, most);
+  };
+  check("radius", s.radius, 1e-4, 0.5);
+  check("max_constraints", s.max_constraints, 8, LimitedPatch::kMaxTriangles);
+  check("max_moving_vertices", s.max_moving_vertices, 4, LimitedPatch::kMaxMoving);
+  check("depth", s.depth, 1e-5, 0.5);
+  check("tolerance", s.tolerance, 1e-14, 1e-3);
+  check("max_iterations", s.max_iterations, 4, 1000);
+}
+
+class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
+ public:
+  explicit LimitedSlow(const MethodContext& c)
+      : world_(c), builder_(c.settings.limited, world_), ahead_(1.5 * c.slow_period) {}
+
+  void step(const PointFeedback& feedback, LimitedPatch& model, StepReport& report) override {
+    if (!world_.begin_step(feedback, report)) {
+      // Nothing is known: a box without size, in which the proxy waits.
+      model.centre = world_.proxy();
+      model.half_edge = model.skin = 0.0;
+      model.triangles = model.vertices = model.moving = model.moves = model.overflow = 0;
+      report.converged = false;
+      return;
+    }
+    // The model is used from one to two periods after the proxy was here: it should be right where the hand will have
+    // taken it, and still cover where it is. How much that leaves is known when the patch is built.
+    Vec3 way = world_.device().pose.position + ahead_ * world_.device().velocity.linear - world_.proxy();
+    if (!way.allFinite()) way.setZero();
+    const double far = way.cwiseAbs().maxCoeff();
+    if (far > most_ahead_) way *= most_ahead_ / far;
+    builder_.build(world_.proxy() + way, world_.proxy(), model, report);
+    const double shift = way.cwiseAbs().maxCoeff();
+    if (shift > kCovered * model.half_edge) {
+      way *= kCovered * kCovered * model.half_edge / shift;
+      builder_.build(world_.proxy() + way, world_.proxy(), model, report);
+    }
+    if (way.cwiseAbs().maxCoeff() > kCovered * model.half_edge)
+      builder_.build(world_.proxy(), world_.proxy(), model, report);
+    most_ahead_ = kCovered * model.half_edge;
+    report.contacts = model.triangles;
+    report.overflow = report.overflow || model.overflow;
+    world_.end_step(report);
+  }
+
+ private:
+  PointWorld world_;
+  PatchBuilder builder_;
+  const double ahead_;                                           ///< [s]
+  double most_ahead_ = std::numeric_limits<double>::infinity();  ///< what the last patch would have left room for [m]
+};
+
+class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
+ public:
+  explicit LimitedFast(const MethodContext& c)
+      : tool_(
+            c.tool, c.dt,
+            c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
+        solver_({.tolerance = c.settings.limited.tolerance, .max_iterations = c.settings.limited.max_iterations}),
+        blend_ticks_(std::max(1, static_cast<int>(std::lround(c.slow_period / c.dt)))) {}
+
+  TickResult tick(const DeviceState& device, const LimitedPatch& model, PointFeedback& feedback) noexcept override {
+    if (model.header.sequence != sequence_) take_over(model);
+    blend();
+    TickResult out;
+    out.tool = {tool_.position(), device.pose.rotation};
+    const Vec3 free = tool_.compute_free_motion(device);
+    if (model.header.sequence == 0 || !is_covered(model) || !free.allFinite()) {
+      wait(device, out);
+    } else {
+      move(device, model, free, out);
+    }
+    feedback.position = tool_.position();
+    feedback.velocity = tool_.velocity();
+    feedback.device = device;
+    return out;
+  }
+
+ private:
+  /// A new model. Where its bodies have moved, the whole patch is shown where the contact was, and comes to its true
+  /// place over one slow period, taking the proxy along: a surface that jumped would kick the hand. A proxy that a
+  /// surface has passed over is put back outside. Neither is motion: they give no speed.
+  void take_over(const LimitedPatch& model) noexcept {
+    sequence_ = model.header.sequence;
+    std::array<std::int32_t, PatchSolution::kMaxContacts> same;
+    same.fill(-1);
+    Vec3 x = tool_.position();
+    Vec3 offset = Vec3::Zero();
+    for (int k = 0; k < held_count_; ++k) {
+      const Held& held = held_[static_cast<std::size_t>(k)];
+      for (std::int32_t t = 0; t < model.triangles; ++t) {
+        if (model.triangle[static_cast<std::size_t>(t)].id == held.id) same[static_cast<std::size_t>(k)] = t;
+      }
+      const std::int32_t t = same[static_cast<std::size_t>(k)];
+      if (k == 0 && t >= 0 && model.triangle[static_cast<std::size_t>(t)].moving)
+        offset = held.foot + offset_ - compute_foot(model, t, held.weights);
+    }
+    solver_.restart(same);
+    offset_ = offset.allFinite() && offset.norm() < kMaxOffset ? offset : Vec3(Vec3::Zero());
+    offset_step_ = offset_ / blend_ticks_;
+    blend_left_ = blend_ticks_;
+    if (model.moves == 0) return;
+    x -= offset_ + yield_;
+    push_out(model, x);
+    if (x.allFinite()) tool_.carry_to(x + offset_ + yield_);
+  }
+
+  /// The patch's way to its true place, one tick of it.
+  void blend() noexcept {
+    if (blend_left_ == 0) return;
+    --blend_left_;
+    const Vec3 now = blend_left_ == 0 ? Vec3(Vec3::Zero()) : Vec3(offset_ - offset_step_);
+    if (held_count_ > 0) tool_.carry_to(tool_.position() + now - offset_);
+    offset_ = now;
+  }
+
+  static Vec3 compute_foot(const LimitedPatch& model, std::int32_t triangle, const Vec3& weights) noexcept {
+    Vec3 foot = Vec3::Zero();
+    const auto& v = model.triangle[static_cast<std::size_t>(triangle)].vertex;
+    for (int c = 0; c < 3; ++c)
+      foot += weights[c] * model.position[static_cast<std::size_t>(v[static_cast<std::size_t>(c)])];
+    return foot;
+  }
+
+  /// Moves x to the nearest surface if it lies inside, no deeper than that surface's constraint reaches.
+  static void push_out(const LimitedPatch& model, Vec3& x) noexcept {
+    double nearest2 = std::numeric_limits<double>::infinity();
+    std::int32_t at = -1;
+    Vec3 foot = x;
+    Vec3 normal = Vec3::Zero();  // summed over the triangles that share the nearest feature
+    for (std::int32_t t = 0; t < model.triangles; ++t) {
+      const auto i = static_cast<std::size_t>(t);
+      const auto& v = model.triangle[i].vertex;
+      const Vec3 p = compute_foot(model, t,
+                                  closest_on_triangle(x, model.position[static_cast<std::size_t>(v[0])],
+                                                      model.position[static_cast<std::size_t>(v[1])],
+                                                      model.position[static_cast<std::size_t>(v[2])]));
+      const double distance2 = (x - p).squaredNorm();
+      const double same = 1e-9 * nearest2 + model.skin * model.skin;
+      if (at >= 0 && std::abs(distance2 - nearest2) <= same) {
+        normal += model.triangle[i].normal;
+      } else if (distance2 < nearest2) {
+        nearest2 = distance2;
+        at = t;
+        foot = p;
+        normal = model.triangle[i].normal;
+      }
+    }
+    if (at < 0 || !(normal.dot(x - foot) < 0.0)) return;
+    if (nearest2 >
+        model.triangle[static_cast<std::size_t>(at)].depth * model.triangle[static_cast<std::size_t>(at)].depth)
+      return;
+    x = foot + 2.0 * model.skin * normal.normalized();
+  }
+
+  bool is_covered(const LimitedPatch& model) const noexcept {
+    return (tool_.position() - offset_ - yield_ - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
+  }
+
+  /// Where nothing is known the proxy does not move. The hand feels the coupling, but no more than it felt before.
+  void wait(const DeviceState& device, TickResult& out) noexcept {
+    tool_.stop();
+    Vec3 force = tool_.force_on_hand(device);
+    const double size = force.norm();
+    if (!(size <= last_force_))
+      force = size > 0.0 && std::isfinite(size) ? Vec3(last_force_ / size * force) : Vec3(Vec3::Zero());
+    out.wrench.force = force;
+    last_force_ = force.norm();
+    out.contacts = held_count_;
+  }
+
+  void move(const DeviceState& device, const LimitedPatch& model, const Vec3& free, TickResult& out) noexcept {
+    const PatchSolution& s =
+        solver_.solve(model, tool_.position() - offset_ - yield_, free - offset_, tool_.compliance());
+    yield_ = s.yield;
+    tool_.move_to(s.position + offset_ + yield_);
+    out.tool.position = tool_.position();
+    // What holds the proxy other than contact (the trusted box, the longest way of a tick) is no thing that one can
+    // feel; and whatever a tick that did not settle says, no force is above the coupling's.
+    const Vec3 coupling = tool_.force_on_hand(device);
+    Vec3 force = Vec3::Zero();
+    if (s.contacts > 0) {
+      force = coupling;
+      if (s.converged) force = s.share < 1.0 ? Vec3(s.contact_force / s.share) : Vec3(coupling - s.trust_force);
+    }
+    const double most = coupling.norm(), size = force.norm();
+    if (size > most) force *= most / size;
+    out.wrench.force = force;
+    out.residual = s.residual;
+    out.iterations = s.iterations;
+    out.contacts = s.contacts;
+    last_force_ = out.wrench.force.norm();
+    held_count_ = s.contacts;
+    for (int k = 0; k < s.contacts; ++k) {
+      const PatchContact& c = s.contact[static_cast<std::size_t>(k)];
+      held_[static_cast<std::size_t>(k)] = {model.triangle[static_cast<std::size_t>(c.triangle)].id, c.weights,
+                                            compute_foot(model, c.triangle, c.weights)};
+    }
+  }
+
+  /// A triangle that held the proxy in the last tick, and where on it.
+  struct Held {
+    std::int64_t id = -1;
+    Vec3 weights = Vec3::Zero();
+    Vec3 foot = Vec3::Zero();  ///< [m], without the answer to the contact's own force
+  };
+
+  PointTool tool_;
+  PatchSolver solver_;
+  std::uint64_t sequence_ = 0;
+  Vec3 offset_ = Vec3::Zero();       ///< of the patch as it is shown from where it is [m]
+  Vec3 offset_step_ = Vec3::Zero();  ///< of one tick [m]
+  Vec3 yield_ = Vec3::Zero();        ///< of the patch where it is touched, in the last tick [m]
+  const int blend_ticks_;
+  int blend_left_ = 0;
+  std::array<Held, PatchSolution::kMaxContacts> held_;
+  int held_count_ = 0;
+  double last_force_ = 0.0;  ///< [N]
+};
+
+}  // namespace
+
+Method make_limited(const MethodContext& context) {
+  validate(context.settings.limited);
+  return {layout_of<LimitedPatch>(), layout_of<PointFeedback>(), std::make_unique<LimitedSlow>(context),
+          std::make_unique<LimitedFast>(context)};
+}
+
+}  // namespace palpate

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "../point_world.h"
+#include "patch.h"
+
+namespace palpate {
+
+/// Fills patches from the world around a point. Thread: the slow loop's; may allocate.
+class PatchBuilder {
+ public:
+  PatchBuilder(const LimitedSettings& settings, PointWorld& world);
+
+  /// Everything near `centre`, as many triangles as fit. `side` is where the proxy is: open surfaces are taken from
+  /// that side.
+  void build(const Vec3& centre, const Vec3& side, LimitedPatch& out, StepReport& report);
+
+ private:
+  struct Found {
+    double distance;        ///< of the triangle from the centre [m]
+    std::int32_t surface;   ///< −1 − i: plane i
+    std::int32_t triangle;  ///< of the surface, or of a plane's two
+  };
+  double find(const Vec3& centre, StepReport& report);
+  double collect(const Vec3& centre, double radius);
+  int most_compliant() const;
+  bool add(const Found& found, const Vec3& centre, double reach, LimitedPatch& out);
+  int add_vertex(std::int32_t surface, std::int32_t vertex, LimitedPatch& out);
+  void add_plane(const Found& found, const Vec3& centre, double reach, LimitedPatch& out);
+  void finish_triangles(LimitedPatch& out);
+  double compute_depth(const Found& found, const LimitedPatch::Triangle& triangle, const Vec3& middle) const;
+  void fill_compliance(LimitedPatch& out);
+
+  const LimitedSettings settings_;
+  PointWorld& world_;
+  std::vector<std::int32_t> near_;
+  std::vector<Found> found_;
+  std::vector<Found> kept_;
+  std::vector<std::vector<std::int16_t>> local_vertex_;    ///< of each surface's vertices; −1: not in the patch
+  std::vector<std::vector<std::int16_t>> local_triangle_;  ///< the same of its triangles
+  std::vector<bool> flipped_;                              ///< surfaces taken from behind
+  struct MovingVertex {
+    std::int32_t surface, vertex;
+  };
+  std::vector<MovingVertex> moving_;
+  std::vector<BodyPoint> points_;
+  std::vector<int> slots_;
+  Eigen::MatrixXd C_;
+};
+
+}  // namespace palpate
