@@ -5,18 +5,10 @@
 namespace palpate {
 
 WorldTool::WorldTool(const MethodContext& c)
-    : world_(c.world), tool_(*c.world.bodies()[static_cast<std::size_t>(c.world.tool())].body) {
-  grip_.stiffness = c.tool.coupling.stiffness;
-  grip_.damping = c.tool.coupling.damping;
-  grip_.rotational_stiffness = c.tool.coupling.rotational_stiffness;
-  grip_.rotational_damping = c.tool.coupling.rotational_damping;
-  alignment_ = c.start.pose.rotation.conjugate() * tool_.handle_pose().rotation;
-}
+    : world_(c.world), tool_(*c.world.bodies()[static_cast<std::size_t>(c.world.tool())].body), grip_(c, tool_) {}
 
 TickResult WorldTool::step(const DeviceState& device, double h, StepReport& report) {
-  grip_.target = {device.pose.position, device.pose.rotation * alignment_};
-  grip_.target_velocity = device.velocity;
-  tool_.set_grip(grip_);
+  tool_.set_grip(grip_.aim(device));
   TickResult out;
   // A world that cannot be stepped pushes nobody: the safety stage takes the force down at its own rate.
   if (world_.step(h, report)) {
@@ -25,8 +17,7 @@ TickResult WorldTool::step(const DeviceState& device, double h, StepReport& repo
   } else {
     report.converged = false;
   }
-  const Pose handle = tool_.handle_pose();
-  out.tool = {handle.position, handle.rotation * alignment_.conjugate()};
+  out.tool = grip_.device_pose(tool_);
   out.residual = report.residual;
   out.iterations = report.iterations;
   out.contacts = report.contacts;

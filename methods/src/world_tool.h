@@ -1,6 +1,7 @@
 #pragma once
 
 #include "palpate/methods/method.h"
+#include "tool_grip.h"
 
 namespace palpate {
 
@@ -16,8 +17,7 @@ class WorldTool {
  private:
   World& world_;
   Body& tool_;
-  Grip grip_;
-  Quat alignment_;  ///< from the device's orientation to the handle's, as they were at the start
+  ToolGrip grip_;
 };
 
 /// Why a method that steps the whole world cannot take this one; empty if it can.

@@ -108,7 +108,7 @@ void ComplianceFast::adopt(const Model& model) noexcept {
 }
 
 bool ComplianceFast::move(const DeviceState& device, const Model& model, double age, TickResult& out) noexcept {
-  grip_.hold(*tool_, device, 0.0);                 // H1
+  tool_->set_grip(grip_.aim(device));              // H1
   if (!tool_->linearise({&dt_, 1})) return false;  // H2
   tool_->compute_free_motion(0, free_);
   assemble_rows(model, age);               // H3

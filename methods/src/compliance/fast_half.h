@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "compliance/hand_grip.h"
 #include "compliance/model.h"
 #include "palpate/constraints/solver.h"
+#include "tool_grip.h"
 
 namespace palpate::compliance {
 
@@ -44,7 +44,7 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   const double dt_, lookahead_, push_out_speed_;
   const bool by_constraints_;
   std::unique_ptr<Body> tool_;
-  HandGrip grip_;
+  ToolGrip grip_;
   DeviceState device_;  ///< the last that was finite
   SolverSettings solver_settings_;
   std::unique_ptr<ConstraintSolver> solver_;

@@ -85,9 +85,9 @@ void ComplianceSlow::impose(const Feedback& feedback) {
   const auto state = std::span(feedback.tool).first(as_size(tool.state_size()));
   if (known && all_finite(state)) tool.restore_state(state);
   if (known)
-    grip_.hold(tool, feedback.device, slow_period_);
+    tool.set_grip(grip_.aim(feedback.device, slow_period_));
   else
-    grip_.hold(tool, start_, 0.0);
+    tool.set_grip(grip_.aim(start_));
 }
 
 /// L4, L5: what the fast loop meets, at dt.

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "compliance/hand_grip.h"
 #include "compliance/model.h"
+#include "tool_grip.h"
 
 namespace palpate::compliance {
 
@@ -53,7 +53,7 @@ class ComplianceSlow final : public TypedSlowHalf<Model, Feedback> {
   const double dt_, slow_period_;
   const ComplianceSettings settings_;
   const DeviceState start_;
-  HandGrip grip_;
+  ToolGrip grip_;
   ConstraintProblem problem_;  ///< at dt without the tool
   Eigen::MatrixXd W_;          ///< of problem_
   std::vector<Candidate> candidates_;
