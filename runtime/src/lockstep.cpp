@@ -45,7 +45,7 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
   Buffer feedback(parts.method.feedback);
   std::deque<Delivery> under_way;
   const std::int64_t ticks = tick_at(settings.seconds, settings.dt);
-  const std::int64_t progress_every = std::max<std::int64_t>(1, tick_at(0.05, settings.dt));
+  const std::int64_t progress_every = std::max<std::int64_t>(1, tick_at(control.progress_period, settings.dt));
   std::int64_t next_step = 0;
 
   for (std::int64_t i = 0; i < ticks; ++i) {
