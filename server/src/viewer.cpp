@@ -145,9 +145,13 @@ class Viewer final : public RunSink {
     watch_->copy_out();
     base_ = 0.0;
     hand_->replace(make_hand());
+    forget_samples();
+    error_.clear();
+  }
+
+  void forget_samples() {
     ticks_.clear();
     steps_.clear();
-    error_.clear();
   }
 
   /// Runs until a page wants something else, or the scene's hand has come to its end and begins again.
@@ -168,6 +172,7 @@ class Viewer final : public RunSink {
     if (end_of_hand_) {
       end_of_hand_ = false;
       base_ = 0.0;
+      forget_samples();
       hand_->replace(make_hand());
       if (!replay_.empty()) wish_.restart = true;
     }

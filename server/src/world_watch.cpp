@@ -93,11 +93,12 @@ void WorldWatch::copy_out() noexcept {
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     const Vec3 f = forces[i].x() * c.normal + forces[i].y() * t1 + forces[i].z() * t2;
+    const double sign = c.body_b == world_.tool() ? -1.0 : 1.0;  // as the tool feels it
     Contact out;
     for (int k = 0; k < 3; ++k) {
       out.point[k] = static_cast<float>(c.point_b[k]);
-      out.normal[k] = static_cast<float>(c.normal[k]);
-      out.force[k] = static_cast<float>(f[k]);
+      out.normal[k] = static_cast<float>(sign * c.normal[k]);
+      out.force[k] = static_cast<float>(sign * f[k]);
     }
     std::memcpy(to + count * sizeof out, &out, sizeof out);
     ++count;

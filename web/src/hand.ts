@@ -63,7 +63,6 @@ export class Hand {
     e.stopImmediatePropagation();
     this.pointer = e.pointerId;
     canvas.setPointerCapture(e.pointerId);
-    canvas.focus();
     this.offset.copy(this.target).sub(this.view.toPlane(e.clientX, e.clientY, this.target));
     this.lastPointer = { x: e.clientX, y: e.clientY };
     this.send();

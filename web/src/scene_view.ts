@@ -12,7 +12,76 @@ const kMaxContacts = 256;
 interface Shown {
   mesh: THREE.Mesh;
   rest: Float32Array;
+  source: Uint32Array; // the body's vertex of each vertex drawn
+  count: number; // of the body's vertices
   moves: boolean;
+}
+
+/// A force or torque.
+class Arrow extends THREE.Group {
+  private readonly shaft: THREE.Mesh;
+  private readonly head: THREE.Mesh;
+
+  constructor(colour: number) {
+    super();
+    const material = new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true });
+    this.shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 16).translate(0, 0.5, 0), material);
+    this.head = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 24).translate(0, 0.5, 0), material);
+    this.shaft.renderOrder = this.head.renderOrder = 3;
+    this.add(this.shaft, this.head);
+  }
+
+  show(from: number[], vector: number[], scale: number, size: number): void {
+    const v = new THREE.Vector3().fromArray(vector);
+    const length = 0.5 * size * Math.tanh((scale * v.length()) / (0.5 * size)); // grows ever less, and stays on the page
+    this.visible = length > 0.01 * size;
+    if (!this.visible) return;
+    const head = Math.min(0.4 * length, 0.05 * size);
+    this.position.fromArray(from);
+    this.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), v.normalize());
+    this.shaft.scale.set(0.16 * head, length - head, 0.16 * head);
+    this.head.scale.set(0.42 * head, head, 0.42 * head);
+    this.head.position.y = length - head;
+  }
+}
+
+/// Vertices apart where faces meet at more than 40°, so that edges look sharp and all else smooth: for every corner of
+/// every triangle the vertex to draw, and for every vertex to draw the body's.
+function splitCreases(positions: Float32Array, triangles: Uint32Array): { index: Uint32Array; source: Uint32Array } {
+  const kCosine = Math.cos((40 * Math.PI) / 180);
+  const at = (i: number) => new THREE.Vector3().fromArray(positions, 3 * i);
+  const faces = triangles.length / 3;
+  const normals: THREE.Vector3[] = [];
+  const around: number[][] = Array.from({ length: positions.length / 3 }, () => []);
+  for (let f = 0; f < faces; ++f) {
+    const [a, b, c] = [at(triangles[3 * f]), at(triangles[3 * f + 1]), at(triangles[3 * f + 2])];
+    normals.push(b.sub(a).cross(c.sub(a)).normalize());
+    for (let k = 0; k < 3; ++k) around[triangles[3 * f + k]].push(f);
+  }
+  const index = new Uint32Array(triangles.length);
+  const source: number[] = [];
+  around.forEach((list, vertex) => {
+    const groups: { normal: THREE.Vector3; id: number }[] = [];
+    for (const f of list) {
+      let group = groups.find((g) => g.normal.dot(normals[f]) > kCosine);
+      if (!group) {
+        group = { normal: normals[f], id: source.length };
+        source.push(vertex);
+        groups.push(group);
+      }
+      for (let k = 0; k < 3; ++k) if (triangles[3 * f + k] === vertex) index[3 * f + k] = group.id;
+    }
+  });
+  return { index, source: new Uint32Array(source) };
+}
+
+function gather(from: Float32Array, source: Uint32Array, to: Float32Array): void {
+  for (let i = 0; i < source.length; ++i) {
+    const s = 3 * source[i];
+    to[3 * i] = from[s];
+    to[3 * i + 1] = from[s + 1];
+    to[3 * i + 2] = from[s + 2];
+  }
 }
 
 export class SceneView {
@@ -31,8 +100,8 @@ export class SceneView {
     new THREE.MeshStandardMaterial({ color: 0xffffff, transparent: true, opacity: 0.35, depthWrite: false }),
   );
   private readonly coupling: THREE.Line;
-  private readonly force = new THREE.ArrowHelper(new THREE.Vector3(0, 1, 0), new THREE.Vector3(), 1, kForce);
-  private readonly torque = new THREE.ArrowHelper(new THREE.Vector3(0, 1, 0), new THREE.Vector3(), 1, kTorque);
+  private readonly force = new Arrow(kForce);
+  private readonly torque = new Arrow(kTorque);
   private readonly contacts: THREE.LineSegments;
   private readonly dots: THREE.Points;
   private toolIsBody = false;
@@ -52,12 +121,12 @@ export class SceneView {
     const line = (count: number) => new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
     this.coupling = new THREE.Line(line(2), new THREE.LineBasicMaterial({ color: kTool }));
     this.contacts = new THREE.LineSegments(line(2 * kMaxContacts), new THREE.LineBasicMaterial({ color: 0x2f9e44 }));
-    this.dots = new THREE.Points(line(kMaxContacts), new THREE.PointsMaterial({ color: 0x2f9e44, size: 6, sizeAttenuation: false, depthTest: false }));
-    for (const o of [this.coupling, this.contacts, this.dots]) o.frustumCulled = false;
-    for (const arrow of [this.force, this.torque]) {
-      (arrow.line.material as THREE.LineBasicMaterial).depthTest = false;
-      (arrow.cone.material as THREE.MeshBasicMaterial).depthTest = false;
-      arrow.renderOrder = 2;
+    this.dots = new THREE.Points(line(kMaxContacts), new THREE.PointsMaterial({ color: 0x2f9e44, size: 6, sizeAttenuation: false }));
+    for (const o of [this.coupling, this.contacts, this.dots]) {
+      o.frustumCulled = false;
+      o.renderOrder = 2;
+      (o.material as THREE.Material).transparent = true;
+      (o.material as THREE.Material).depthTest = false;
     }
     this.scene.add(this.coupling, this.contacts, this.dots);
   }
@@ -73,9 +142,11 @@ export class SceneView {
     const box = new THREE.Box3();
     geometry.bodies.forEach((body, i) => {
       const shape = new THREE.BufferGeometry();
-      const positions = new Float32Array(body.positions);
+      const { index, source } = splitCreases(body.positions, body.triangles);
+      const positions = new Float32Array(3 * source.length);
+      gather(body.positions, source, positions);
       shape.setAttribute("position", new THREE.BufferAttribute(positions, 3));
-      shape.setIndex(new THREE.BufferAttribute(new Uint32Array(body.triangles), 1));
+      shape.setIndex(new THREE.BufferAttribute(index, 1));
       shape.computeVertexNormals();
       const material = new THREE.MeshStandardMaterial({
         color: body.tool ? kTool : kBodyColours[i % kBodyColours.length], roughness: body.tool ? 0.35 : 0.6, side: THREE.DoubleSide,
@@ -83,7 +154,7 @@ export class SceneView {
       const mesh = new THREE.Mesh(shape, material);
       mesh.frustumCulled = false;
       this.bodies.add(mesh);
-      this.shown.push({ mesh, rest: new Float32Array(body.positions), moves: body.moves });
+      this.shown.push({ mesh, rest: new Float32Array(positions), source, count: body.positions.length / 3, moves: body.moves });
       if (body.tool) this.toolIsBody = true;
       else box.union(new THREE.Box3().setFromBufferAttribute(shape.getAttribute("position") as THREE.BufferAttribute));
     });
@@ -119,9 +190,9 @@ export class SceneView {
       if (!s.moves) continue;
       const attribute = s.mesh.geometry.getAttribute("position") as THREE.BufferAttribute;
       const array = attribute.array as Float32Array;
-      if (at + array.length > frame.vertices.length) break;
-      array.set(frame.vertices.subarray(at, at + array.length));
-      at += array.length;
+      if (at + 3 * s.count > frame.vertices.length) break;
+      gather(frame.vertices.subarray(at, at + 3 * s.count), s.source, array);
+      at += 3 * s.count;
       attribute.needsUpdate = true;
       s.mesh.geometry.computeVertexNormals();
       this.colour(s, array);
@@ -136,19 +207,9 @@ export class SceneView {
     ends.setXYZ(0, ...(frame.device.position as [number, number, number]));
     ends.setXYZ(1, ...(frame.tool.position as [number, number, number]));
     ends.needsUpdate = true;
-    this.arrow(this.force, frame.tool.position, frame.force, 0.12 * this.size);
-    this.arrow(this.torque, frame.tool.position, frame.torque, 4 * this.size);
+    this.force.show(frame.tool.position, frame.force, 0.12 * this.size, this.size);
+    this.torque.show(frame.tool.position, frame.torque, 4 * this.size, this.size);
     this.showContacts(frame.contactData);
-  }
-
-  private arrow(arrow: THREE.ArrowHelper, from: number[], vector: number[], scale: number): void {
-    const v = new THREE.Vector3().fromArray(vector);
-    const length = Math.min(scale * v.length(), this.size);
-    arrow.visible = length > 0.01 * this.size;
-    if (!arrow.visible) return;
-    arrow.position.fromArray(from);
-    arrow.setDirection(v.normalize());
-    arrow.setLength(length, Math.min(0.3 * length, 0.05 * this.size), Math.min(0.2 * length, 0.03 * this.size));
   }
 
   private showContacts(data: Float32Array): void {

@@ -18,8 +18,8 @@ class WorldWatch {
 
   struct Contact {
     float point[3];   ///< [m]
-    float normal[3];  ///< unit, towards body a
-    float force[3];   ///< on body a, world frame [N]
+    float normal[3];  ///< unit, towards the tool, or body a of two others
+    float force[3];   ///< on that body, world frame [N]
   };
 
   explicit WorldWatch(const World& world);
