@@ -56,9 +56,9 @@ DeviceState GuidedHand::read(double time) noexcept {
     const Vec3 wanted(target_.position[0], target_.position[1], target_.position[2]);
     const DeviceInfo& device = own_->info();
     const Quat turned(target_.rotation[0], target_.rotation[1], target_.rotation[2], target_.rotation[3]);
-    follow({wanted.cwiseMax(device.workspace_min).cwiseMin(device.workspace_max), turned}, dt);
+    follow({wanted.cwiseMax(device.workspace_min).cwiseMin(device.workspace_max), turned}, {}, dt);
   } else if (!own_hand_) {
-    follow(state.pose, dt);
+    follow(state.pose, state.velocity, dt);
     constexpr double kThere = 2e-4, kStill = 0.01;  // [m], [m/s] and as many radians
     own_hand_ = (pose_.position - state.pose.position).norm() < kThere &&
                 (velocity_.linear - state.velocity.linear).norm() < kStill &&
@@ -74,16 +74,22 @@ DeviceState GuidedHand::read(double time) noexcept {
   return state;
 }
 
-void GuidedHand::follow(const Pose& target, double dt) noexcept {
-  Vec3 d = shortened(pose_.position - target.position, kMaxLead);
-  const Vec3 near = pose_.position - d;
-  relax(d, velocity_.linear, dt);
-  pose_.position = near + d;
+/// In the frame that moves with the target, or the hand would stay behind one that moves by 2 v/ω.
+void GuidedHand::follow(const Pose& target, const Twist& velocity, double dt) noexcept {
+  Vec3 d = shortened(pose_.position - target.position + dt * velocity.linear, kMaxLead);
+  Vec3 v = velocity_.linear - velocity.linear;
+  const Vec3 goal = pose_.position - d + dt * velocity.linear;
+  relax(d, v, dt);
+  pose_.position = goal + d;
+  velocity_.linear = v + velocity.linear;
 
-  Vec3 r = shortened(rotation_vector(pose_.rotation * target.rotation.conjugate()), kMaxTurn);
-  const Quat goal = (rotation_from_vector(-r) * pose_.rotation).normalized();
-  relax(r, velocity_.angular, dt);
-  pose_.rotation = (rotation_from_vector(r) * goal).normalized();
+  const Quat turn = rotation_from_vector(dt * velocity.angular);
+  Vec3 r = shortened(rotation_vector(turn * pose_.rotation * target.rotation.conjugate()), kMaxTurn);
+  Vec3 w = velocity_.angular - velocity.angular;
+  const Quat facing = rotation_from_vector(-r) * turn * pose_.rotation;
+  relax(r, w, dt);
+  pose_.rotation = (rotation_from_vector(r) * facing).normalized();
+  velocity_.angular = w + velocity.angular;
 }
 
 void GuidedHand::write(const SafeWrench& wrench) noexcept {

@@ -166,7 +166,8 @@ class Viewer final : public RunSink {
     control.progress = [this](double t) { on_progress(t); };
     control.progress_period = scene_.run.dt;
     const RunParts parts{*method_, *hand_, this};
-    const RunSummary done = segment_realtime_ ? run_realtime(run, {}, parts, control) : run_lockstep(run, parts, control);
+    const RunSummary done =
+        segment_realtime_ ? run_realtime(run, {}, parts, control) : run_lockstep(run, parts, control);
     notes_ = done.notes;
     base_ += done.seconds;
     if (end_of_hand_) {
@@ -398,9 +399,8 @@ class Viewer final : public RunSink {
     for (const BuiltinScene& s : builtin_scenes()) scenes.push_back(s.name);
     Json methods = Json::array();
     for (const MethodInfo& info : registered_methods()) {
-      methods.push_back({{"name", info.name},
-                         {"description", info.description},
-                         {"refused", info.refuse(*world_, scene_.tool)}});
+      methods.push_back(
+          {{"name", info.name}, {"description", info.description}, {"refused", info.refuse(*world_, scene_.tool)}});
     }
     const SliderValues values = read_sliders(scene_);
     Json sliders = Json::array();

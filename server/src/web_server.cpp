@@ -232,8 +232,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void receive() {
     const WebServerSettings& s = shared_.settings;
     const std::int64_t now = monotonic_ns();
-    allowance_ = std::min(s.max_message_rate,
-                          allowance_ + 1e-9 * static_cast<double>(now - allowance_ns_) * s.max_message_rate);
+    allowance_ =
+        std::min(s.max_message_rate, allowance_ + 1e-9 * static_cast<double>(now - allowance_ns_) * s.max_message_rate);
     allowance_ns_ = now;
     const std::lock_guard lock(shared_.mutex);
     if (allowance_ < 1.0 || !socket_->got_text() || shared_.waiting.size() >= s.max_waiting) {

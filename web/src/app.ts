@@ -193,5 +193,7 @@ document.addEventListener("keydown", (e) => {
     get("pause").click();
   }
 });
+// For the console, and for tests.
+Object.assign(window, { palpate: { picture: () => view.picture(), frame: () => frame, state: () => state, toScreen: (p: number[]) => view.toScreen(p) } });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

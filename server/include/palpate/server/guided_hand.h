@@ -10,8 +10,8 @@ namespace palpate {
 /// The scene's own hand until a person takes the tool; then it follows where that person points, and gives the tool
 /// back when let go.
 ///
-/// A pointer jumps: the mouse gives sixty positions a second, a finger starts anywhere. Between it and the device's pose
-/// is a critically damped spring, exact for any time between two samples, which runs at most kMaxLead behind:
+/// A pointer jumps: the mouse gives sixty positions a second, a finger starts anywhere. Between it and the device's
+/// pose is a critically damped spring, exact for any time between two samples, which runs at most kMaxLead behind:
 ///
 ///   ẍ = −ω² (x − x_t) − 2ω ẋ
 ///
@@ -44,7 +44,7 @@ class GuidedHand final : public Device {
     double rotation[4];  ///< w, x, y, z
     bool held;
   };
-  void follow(const Pose& target, double dt) noexcept;
+  void follow(const Pose& target, const Twist& velocity, double dt) noexcept;
 
   std::unique_ptr<Device> own_;
   LatestValue<Target> message_;

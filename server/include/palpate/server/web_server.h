@@ -22,10 +22,10 @@ struct WebServerSettings {
   std::uint16_t port = 8642;          ///< or the next free one of the twenty from here; 0: any
   /// Must come with the first request as ?token=…, from then on as a cookie. Empty: none is asked for.
   std::string token;
-  std::size_t max_message = 4096;      ///< longest message that a page may send [bytes]
-  double max_message_rate = 400.0;     ///< most messages a page may send [1/s]; the rest is counted and dropped
-  std::size_t max_clients = 16;        ///< pages at once
-  std::size_t max_waiting = 1024;      ///< messages kept until take()
+  std::size_t max_message = 4096;   ///< longest message that a page may send [bytes]
+  double max_message_rate = 400.0;  ///< most messages a page may send [1/s]; the rest is counted and dropped
+  std::size_t max_clients = 16;     ///< pages at once
+  std::size_t max_waiting = 1024;   ///< messages kept until take()
 };
 
 /// What pages did that they should not.
