@@ -114,10 +114,19 @@ function showSliders(s: State, anew: boolean): void {
       const show = () => (output.textContent = `${format(from(+input.value))} ${x.unit}`.trim());
       input.addEventListener("input", show);
       input.addEventListener("change", () => connection.send({ type: "set", name: x.name, value: Math.min(x.max, Math.max(x.min, from(+input.value))) }));
+      input.addEventListener("palpate", (e) => {
+        input.value = String(to((e as CustomEvent<number>).detail));
+        show();
+      });
       label.append(x.label, output, input);
       show();
       return label;
     }));
+  }
+  // What another page changed.
+  for (const x of s.sliders) {
+    const input = parent.querySelector<HTMLInputElement>(`input[data-name=${x.name}]`);
+    if (input && document.activeElement !== input) input.dispatchEvent(new CustomEvent("palpate", { detail: x.value }));
   }
 }
 

@@ -180,7 +180,7 @@ export class SceneView {
     const b = box ?? new THREE.Box3().setFromObject(this.bodies);
     const centre = b.getCenter(new THREE.Vector3());
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.65, 1.1).normalize().multiplyScalar(1.7 * this.size));
+    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.65, 1.1).normalize().multiplyScalar(2 * this.size));
     this.controls.update();
   }
 
