@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
 
   Action action;
   add_run(app, action);
+  add_view(app, action);
   add_compare(app, action);
   add_reproduce(app, action);
   add_mesh(app, action);

@@ -11,7 +11,7 @@ is_json() {
   else grep -q "\"$1\""; fi
 }
 
-for command in run compare reproduce mesh check bench devices export; do
+for command in run view compare reproduce mesh check bench devices export; do
   "$palpate" $command --help | grep -q "Example: palpate $command" || fail "$command --help has no example"
 done
 "$palpate" --help | grep -q "Exit codes" || fail "no exit codes in --help"
@@ -24,6 +24,7 @@ head -1 "$work/wall.csv" | grep -q "^time" || fail "CSV has no heading"
 "$palpate" compare sine-static --seconds 0.3 --output "$work/c.html" --json | is_json runs || fail "compare --json"
 [ -s "$work/c.html" ] && is_json runs < "$work/c.json" || fail "compare writes report and data"
 "$palpate" compare wall --seconds 0.3 --closed-loop --methods direct --output "$work/d.html" | grep -q "^direct" || fail "compare text"
+"$palpate" view wall --no-open --port 0 --seconds 0.5 --json | { head -1; cat >/dev/null; } | is_json url || fail "view --json"
 "$palpate" check organ --json | is_json bodies || fail "check --json"
 "$palpate" check organ | grep -q "^valid" || fail "check text"
 "$palpate" check --schema | diff -q - schema/scene.schema.json || fail "schema/scene.schema.json is not what 'palpate check --schema' prints"

@@ -43,9 +43,10 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
 
   Buffer model(parts.method.model);
   Buffer feedback(parts.method.feedback);
+  std::copy(parts.method.last_feedback.begin(), parts.method.last_feedback.end(), feedback.data());
   std::deque<Delivery> under_way;
   const std::int64_t ticks = tick_at(settings.seconds, settings.dt);
-  const std::int64_t progress_every = std::max<std::int64_t>(1, tick_at(0.05, settings.dt));
+  const std::int64_t progress_every = std::max<std::int64_t>(1, tick_at(control.progress_period, settings.dt));
   std::int64_t next_step = 0;
 
   for (std::int64_t i = 0; i < ticks; ++i) {
@@ -77,6 +78,8 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
     if (parts.sink) parts.sink->add(row);
     if (control.progress && i % progress_every == 0) control.progress(time);
   }
+  if (summary.ticks > 0)
+    parts.method.last_feedback.assign(feedback.data(), feedback.data() + parts.method.feedback.size);
   summary.seconds = static_cast<double>(summary.ticks) * settings.dt;
   summary.safety = fast.safety_counters();
   summary.energy = fast.energy();

@@ -36,7 +36,8 @@ FastLoop::FastLoop(const RunSettings& settings, RunParts& parts)
       has_slow_half_(parts.method.slow != nullptr),
       passivity_(settings.passivity.value_or(kObserveOnly)),
       safety_(limited_to(parts.device.info(), settings.safety), settings.dt),
-      dt_(settings.dt) {}
+      dt_(settings.dt),
+      sequence_(parts.method.feedbacks_sent) {}
 
 TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback) noexcept {
   TickRow row;

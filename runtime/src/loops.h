@@ -32,18 +32,18 @@ class FastLoop {
   SafetyStage safety_;
   const double dt_;
   Wrench last_;  // sent
-  std::uint64_t sequence_ = 0;
+  std::uint64_t& sequence_;
 };
 
 /// One slow step, the same code in both runtimes. Slow thread only.
 class SlowLoop {
  public:
-  explicit SlowLoop(RunParts& parts) : method_(*parts.method.slow) {}
+  explicit SlowLoop(RunParts& parts) : method_(*parts.method.slow), sequence_(parts.method.models_sent) {}
   StepRow step(double time, const std::byte* feedback, std::byte* model);
 
  private:
   SlowHalf& method_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t& sequence_;
 };
 
 /// Takes the measured times out of a row: lockstep files must not depend on the machine's mood.

@@ -75,6 +75,10 @@ class RealtimeRun {
 
   RunSummary run(const RealtimeSettings& realtime) {
     const bool locked = realtime.lock_memory && !note(want_locked_memory());
+    if (std::vector<std::byte>& left = parts_.method.last_feedback; !left.empty()) {
+      std::copy(left.begin(), left.end(), feedback_.write_slot());
+      feedback_.publish();
+    }
     const std::int64_t start = monotonic_ns() + 20'000'000;  // time for the threads to be there
     if (parts_.method.slow) slow_thread_ = std::thread([this, start] { run_slow(start); });
     fast_thread_ = std::thread([this, start] { run_fast(start); });
@@ -85,6 +89,9 @@ class RealtimeRun {
     fast_thread_.join();
     if (slow_thread_.joinable()) slow_thread_.join();
     drain();
+    feedback_.refresh();
+    if (summary_.ticks > 0)
+      parts_.method.last_feedback.assign(feedback_.read_slot(), feedback_.read_slot() + parts_.method.feedback.size);
     if (locked) munlockall();
     if (failure_) std::rethrow_exception(failure_);
     if (sink_failure_) std::rethrow_exception(sink_failure_);

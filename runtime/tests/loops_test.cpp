@@ -143,6 +143,54 @@ TEST(Lockstep, ModelArrivesAfterTheLatencyAndNotBefore) {
   }
 }
 
+/// Writes down what the slow half finds and gives.
+struct NumberedMessage {
+  MessageHeader header;
+  std::uint64_t seen = 0;
+};
+class CountingSlow final : public TypedSlowHalf<NumberedMessage, NumberedMessage> {
+ public:
+  explicit CountingSlow(std::vector<std::uint64_t>& found) : found_(found) {}
+  void step(const NumberedMessage& feedback, NumberedMessage&, StepReport&) override {
+    found_.push_back(feedback.header.sequence);
+  }
+
+ private:
+  std::vector<std::uint64_t>& found_;
+};
+class CountingFast final : public TypedFastHalf<NumberedMessage, NumberedMessage> {
+ public:
+  explicit CountingFast(std::vector<std::uint64_t>& models) : models_(models) { models_.reserve(1000); }
+  TickResult tick(const DeviceState&, const NumberedMessage& model, NumberedMessage&) noexcept override {
+    if (model.header.sequence > 0) models_.push_back(model.header.sequence);
+    return {};
+  }
+
+ private:
+  std::vector<std::uint64_t>& models_;
+};
+
+// A run goes on where the last one of the same method stopped: in either runtime no number comes twice, and the first
+// slow step finds the hand where it was.
+TEST(Method, RunAgainGoesOnWithItsNumbers) {
+  std::vector<std::uint64_t> feedbacks, models;
+  Method method{layout_of<NumberedMessage>(), layout_of<NumberedMessage>(), std::make_unique<CountingSlow>(feedbacks),
+                std::make_unique<CountingFast>(models)};
+  const std::unique_ptr<Device> device = make_pressing_hand();
+  const RunSettings s = settings_for(0.1);
+  run_lockstep(s, {method, *device});
+  EXPECT_EQ(feedbacks.front(), 0u);
+  const std::uint64_t last = models.back();
+  feedbacks.clear();
+  models.clear();
+  run_lockstep(s, {method, *device});
+  EXPECT_EQ(feedbacks.front(), 100u);  // ticks of the first run
+  EXPECT_GT(models.front(), last);
+  feedbacks.clear();
+  run_realtime(s, {}, {method, *device});
+  EXPECT_GE(feedbacks.front(), 200u);
+}
+
 TEST(Lockstep, SlowPeriodNeedNotBeAMultipleOfTheTick) {
   RunSettings s = settings_for(1.0);
   s.slow_period = 1.0 / 60.0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 #include "palpate/core/math.h"
 #include "palpate/haptics/device.h"
@@ -72,6 +73,10 @@ struct Method {
   MessageLayout feedback;
   std::unique_ptr<SlowHalf> slow;  ///< null: the method does everything in its fast half
   std::unique_ptr<FastHalf> fast;
+  // What the runtime keeps for a method that is run again, after a pause say: numbers of messages go on, and the first
+  // slow step finds the last feedback of the run before.
+  std::uint64_t models_sent = 0, feedbacks_sent = 0;
+  std::vector<std::byte> last_feedback;
 };
 
 /// A message type: plain data of fixed size with a MessageHeader as its first member `header`. Trivially copyable is

@@ -61,6 +61,7 @@ struct RunSummary {
 struct RunControl {
   const std::atomic<bool>* stop = nullptr;       ///< set from any thread or a signal handler: end soon, cleanly
   std::function<void(double seconds)> progress;  ///< called now and then, never from the fast thread of realtime
+  double progress_period = 0.05;                 ///< lockstep: so much simulated time between two calls [s]
 };
 
 /// What the loops work on. Everything outlives the run.

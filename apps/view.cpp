@@ -1,0 +1,95 @@
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "palpate/core/log.h"
+#include "palpate/methods/registry.h"
+#include "palpate/scene/builtin.h"
+#include "palpate/server/viewer.h"
+
+namespace palpate {
+namespace {
+
+struct ViewOptions {
+  std::string scene;
+  std::string method;
+  double seconds = 0.0;
+  int port = 8642;
+  std::string address = "127.0.0.1";
+  std::string token;
+  bool no_open = false;
+  bool json = false;
+};
+
+/// Asks the desktop for a browser, if there is a desktop.
+void open_browser(const std::string& url) {
+  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (fork() == 0) execlp("xdg-open", "xdg-open", url.c_str(), static_cast<char*>(nullptr));
+    _exit(0);
+  }
+  if (child > 0) waitpid(child, nullptr, 0);
+}
+
+int view_command(const ViewOptions& options) {
+  const Scene scene =
+      options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
+  if (!options.method.empty()) find_method(options.method);
+  ViewerSettings settings;
+  settings.server.port = static_cast<std::uint16_t>(options.port);
+  settings.server.address = options.address;
+  settings.server.token = options.token;
+  settings.seconds = options.seconds;
+  settings.stop = &stop_requested();
+  settings.make_recording_path = [](const std::string& name, const std::string& method) {
+    return make_free_path("recordings", name + "-" + method, ".palpate");
+  };
+  settings.ready = [&](const std::string& url) {
+    if (options.json)
+      fmt::print("{}\n", nlohmann::ordered_json{{"scene", scene.name}, {"url", url}}.dump());
+    else
+      fmt::print("{} is at {}   (Ctrl-C ends it)\n", scene.name, url);
+    std::fflush(stdout);
+    if (!options.no_open) open_browser(url);
+  };
+  const ViewerSummary done = run_viewer(scene, options.method, settings);
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"seconds", done.seconds},
+                                              {"ticks", done.ticks},
+                                              {"steps", done.steps},
+                                              {"malformed", done.malformed},
+                                              {"dropped", done.server.dropped},
+                                              {"too_long", done.server.too_long},
+                                              {"refused", done.server.refused}}
+                           .dump());
+  } else {
+    fmt::print("{:.1f} s, {} ticks, {} steps; messages dropped {}, not understood {}; requests refused {}\n",
+               done.seconds, done.ticks, done.steps, done.server.dropped, done.malformed, done.server.refused);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_view(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ViewOptions>();
+  CLI::App* command = app.add_subcommand("view", "run a scene with the viewer in the browser, the mouse as a hand");
+  command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
+  command->add_option("-m,--method", options->method, "method; default: the scene's");
+  command->add_option("-s,--seconds", options->seconds, "ends after so long; default: at Ctrl-C")
+      ->check(CLI::PositiveNumber);
+  command->add_option("-p,--port", options->port, "or the next free one; default: 8642")->check(CLI::Range(0, 65535));
+  command->add_option("--address", options->address, "to listen on; default: this machine only. Others need --token");
+  command->add_option("--token", options->token, "pages must know it");
+  command->add_flag("--no-open", options->no_open, "do not open a browser");
+  command->add_flag("--json", options->json, "address and summary as JSON, one a line");
+  command->footer("Example: palpate view soft-block --no-open --seconds 60");
+  command->callback([options, &action] { action = [options] { return view_command(*options); }; });
+}
+
+}  // namespace palpate

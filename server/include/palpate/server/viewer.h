@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "palpate/scene/scene.h"
+#include "palpate/server/web_server.h"
+
+namespace palpate {
+
+struct ViewerSettings {
+  WebServerSettings server;
+  double seconds = 0.0;  ///< ends after so long [s]; 0: when asked to
+  /// A new file for a recording of this scene and method.
+  std::function<std::string(const std::string& scene, const std::string& method)> make_recording_path;
+  std::function<void(const std::string& url)> ready;  ///< called once pages can connect
+  const std::atomic<bool>* stop = nullptr;            ///< set from any thread: end soon
+};
+
+/// What a viewer did.
+struct ViewerSummary {
+  double seconds = 0.0;
+  std::uint64_t ticks = 0, steps = 0;
+  std::uint64_t malformed = 0;  ///< messages from pages that were not understood, and dropped
+  WebServerCounters server;
+};
+
+/// Runs a scene, in real time or slower, while pages watch it, hold its tool and change what is run; returns when asked
+/// to. Pages choose among `scene` and the built-in ones. Thread: the caller's is the viewer's.
+ViewerSummary run_viewer(const Scene& scene, const std::string& method, const ViewerSettings& settings);
+
+}  // namespace palpate

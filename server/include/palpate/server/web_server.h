@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace palpate {
+
+/// A file that the server gives, compiled in. Nothing is ever read from the disk.
+struct WebAsset {
+  std::string_view path;  ///< as in the URL, "/app.js"
+  std::string_view type;  ///< MIME type
+  std::string_view content;
+};
+
+struct WebServerSettings {
+  std::string address = "127.0.0.1";  ///< to listen on. Anything but loopback needs a token
+  std::uint16_t port = 8642;          ///< or the next free one of the twenty from here; 0: any
+  /// Must come with the first request as ?token=…, from then on as a cookie. Empty: none is asked for.
+  std::string token;
+  std::size_t max_message = 4096;   ///< longest message that a page may send [bytes]
+  double max_message_rate = 400.0;  ///< most messages a page may send [1/s]; the rest is counted and dropped
+  std::size_t max_clients = 16;     ///< pages at once
+  std::size_t max_waiting = 1024;   ///< messages kept until take()
+};
+
+/// What pages did that they should not.
+struct WebServerCounters {
+  std::uint64_t clients = 0;   ///< connected now
+  std::uint64_t refused = 0;   ///< requests with a wrong Host, Origin or token, or one page too many
+  std::uint64_t dropped = 0;   ///< messages too many, or not text
+  std::uint64_t too_long = 0;  ///< messages; their page is cut off
+};
+
+/// HTTP for the page and a WebSocket for what it shows and sends, in one thread of its own.
+///
+/// Outward there are channels. Each holds the newest thing published on it, and every page gets the newest of every
+/// channel as soon as it has taken what was sent before: latest wins, nobody waits for a slow page, and a new page gets
+/// everything. Lower channels go first.
+///
+/// A page of another site cannot speak to it: Host must be the server's own name, Origin the same. Nothing that a page
+/// sends is a file name to the server.
+/// Thread: all calls from one thread, which is neither of the loops'.
+class WebServer {
+ public:
+  static constexpr std::size_t kChannels = 3;
+
+  /// Throws InputError if it cannot listen, or if the address is open to others and there is no token.
+  WebServer(const WebServerSettings& settings, std::span<const WebAsset> assets);
+  ~WebServer();
+  WebServer(const WebServer&) = delete;
+  WebServer& operator=(const WebServer&) = delete;
+
+  std::uint16_t port() const noexcept;
+  std::string url() const;  ///< for a browser on this machine, token included
+
+  void publish_binary(std::size_t channel, std::string bytes);
+  void publish_text(std::size_t channel, std::string text);
+
+  /// The oldest message from any page that was not taken yet. False: none.
+  bool take(std::string& message);
+
+  WebServerCounters counters() const;
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace palpate

@@ -1,0 +1,363 @@
+#include "palpate/server/web_server.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "palpate/core/clock.h"
+#include "palpate/core/error.h"
+
+// The only file that knows Boost.Beast, which takes long to compile.
+namespace palpate {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = asio::ip::tcp;
+using Error = beast::error_code;
+
+constexpr int kPortTries = 20;
+constexpr auto kHttpTimeout = std::chrono::seconds(20);
+constexpr std::uint32_t kHeaderLimit = 8192;
+
+std::string_view view(boost::string_view s) noexcept {
+  return {s.data(), s.size()};
+}
+
+/// The value of `key` in "a=1<separator>b=2"; empty if it is not there.
+std::string_view find_value(std::string_view text, std::string_view key, char separator) noexcept {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    std::string_view part = text.substr(0, end);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    if (part.size() > key.size() && part.substr(0, key.size()) == key && part[key.size()] == '=')
+      return part.substr(key.size() + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+/// Takes as long whatever the difference.
+bool equal_secret(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  unsigned char difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+/// The newest thing of a channel.
+struct Published {
+  std::shared_ptr<const std::string> bytes;
+  bool text = false;
+  std::uint64_t version = 0;  ///< 0: nothing yet
+};
+
+class Connection;
+
+/// What the connections share. Everything but `waiting` and the counters belongs to the server's thread.
+struct Shared {
+  WebServerSettings settings;
+  std::vector<WebAsset> assets;
+  bool loopback = true;
+  std::uint16_t port = 0;
+  std::array<Published, WebServer::kChannels> channels;
+  std::unordered_set<Connection*> pages;
+
+  std::mutex mutex;  // of the two below
+  std::deque<std::string> waiting;
+  WebServerCounters counters;
+
+  template <typename Change>
+  void count(Change change) {
+    const std::lock_guard lock(mutex);
+    change(counters);
+  }
+};
+
+/// One connection: requests until one of them becomes a WebSocket.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(tcp::socket socket, Shared& shared) : shared_(shared), stream_(std::move(socket)) {}
+  ~Connection() {
+    if (shared_.pages.erase(this)) shared_.count([](WebServerCounters& c) { --c.clients; });
+  }
+
+  void start() { read_request(); }
+
+  /// Sends what is newer than what the page has, one thing at a time.
+  void send_next() {
+    if (!socket_ || !open_ || writing_) return;
+    for (std::size_t i = 0; i < WebServer::kChannels; ++i) {
+      const Published& p = shared_.channels[i];
+      if (p.version <= sent_[i]) continue;
+      sent_[i] = p.version;
+      writing_ = true;
+      socket_->text(p.text);
+      auto keep = p.bytes;
+      socket_->async_write(asio::buffer(*keep), [self = shared_from_this(), keep](Error error, std::size_t) {
+        self->writing_ = false;
+        if (!error) self->send_next();
+      });
+      return;
+    }
+  }
+
+ private:
+  void read_request() {
+    parser_.emplace();
+    parser_->header_limit(kHeaderLimit);
+    parser_->body_limit(0);
+    stream_.expires_after(kHttpTimeout);
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, std::size_t) {
+      if (!error) self->answer();
+    });
+  }
+
+  void answer() {
+    const auto& request = parser_->get();
+    const std::string target(view(request.target()));
+    const std::size_t question = std::min(target.find('?'), target.size());
+    const std::string path = target.substr(0, question);
+    const std::string_view query = std::string_view(target).substr(std::min(question + 1, target.size()));
+    if (!is_own_host(view(request[http::field::host]))) return respond(http::status::forbidden, "wrong Host");
+    if (!has_token(query, view(request[http::field::cookie])))
+      return respond(http::status::forbidden, "this Palpate wants a token: open the address that it printed");
+    if (beast::websocket::is_upgrade(request)) {
+      if (path != "/live") return respond(http::status::not_found, "no such socket");
+      const std::string origin(view(request[http::field::origin]));
+      if (origin != "http://" + std::string(view(request[http::field::host])))
+        return respond(http::status::forbidden, "wrong Origin");
+      if (shared_.pages.size() >= shared_.settings.max_clients)
+        return respond(http::status::service_unavailable, "too many pages");
+      return upgrade();
+    }
+    if (request.method() != http::verb::get && request.method() != http::verb::head)
+      return respond(http::status::method_not_allowed, "only GET");
+    for (const WebAsset& asset : shared_.assets) {
+      if (asset.path == path || (path == "/" && asset.path == "/index.html"))
+        return respond(http::status::ok, asset.content, asset.type);
+    }
+    respond(http::status::not_found, "no such page");
+  }
+
+  /// Names that this machine calls itself by: a page of another site that lets its name point here has another.
+  bool is_own_host(std::string_view host) const {
+    if (!shared_.loopback) return true;  // the token is the proof
+    for (const std::string_view name : {"127.0.0.1", "localhost", "[::1]"}) {
+      if (host == fmt::format("{}:{}", name, shared_.port)) return true;
+    }
+    return false;
+  }
+
+  bool has_token(std::string_view query, std::string_view cookie) const {
+    const std::string& token = shared_.settings.token;
+    return token.empty() || equal_secret(find_value(query, "token", '&'), token) ||
+           equal_secret(find_value(cookie, "palpate_token", ';'), token);
+  }
+
+  void respond(http::status status, std::string_view body, std::string_view type = "text/plain; charset=utf-8") {
+    if (status == http::status::forbidden || status == http::status::service_unavailable)
+      shared_.count([](WebServerCounters& c) { ++c.refused; });
+    const auto& request = parser_->get();
+    // The content outlives the server: it is compiled in, or a literal.
+    auto response = std::make_shared<http::response<http::span_body<const char>>>(status, request.version());
+    response->body() = {body.data(), body.size()};
+    response->set(http::field::content_type, boost::string_view(type.data(), type.size()));
+    response->set(http::field::cache_control, "no-cache");
+    response->set("X-Content-Type-Options", "nosniff");
+    response->set("Referrer-Policy", "no-referrer");
+    response->set("Content-Security-Policy",
+                  "default-src 'self'; connect-src 'self' ws:; img-src 'self' data: blob:; style-src 'self' "
+                  "'unsafe-inline'; frame-ancestors 'none'");
+    if (status == http::status::ok && !shared_.settings.token.empty())
+      response->set(http::field::set_cookie, "palpate_token=" + shared_.settings.token + "; HttpOnly; SameSite=Strict");
+    response->keep_alive(request.keep_alive() && status == http::status::ok);
+    response->prepare_payload();
+    const auto done = [self = shared_from_this(), response](Error error, std::size_t) {
+      if (!error && response->keep_alive()) return self->read_request();
+      Error ignored;
+      self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    };
+    if (request.method() == http::verb::head) {
+      auto serializer = std::make_shared<http::response_serializer<http::span_body<const char>>>(*response);
+      http::async_write_header(stream_, *serializer,
+                               [done, serializer](Error error, std::size_t size) { done(error, size); });
+    } else {
+      http::async_write(stream_, *response, done);
+    }
+  }
+
+  void upgrade() {
+    stream_.expires_never();  // the WebSocket has timeouts of its own
+    socket_.emplace(std::move(stream_));
+    socket_->set_option(beast::websocket::stream_base::timeout::suggested(beast::role_type::server));
+    socket_->read_message_max(shared_.settings.max_message);
+    socket_->async_accept(parser_->get(), [self = shared_from_this()](Error error) {
+      if (error) return;
+      self->open_ = true;
+      self->shared_.pages.insert(self.get());
+      self->shared_.count([](WebServerCounters& c) { ++c.clients; });
+      self->allowance_ = self->shared_.settings.max_message_rate;
+      self->allowance_ns_ = monotonic_ns();
+      self->buffer_.clear();
+      self->read_message();
+      self->send_next();
+    });
+  }
+
+  void read_message() {
+    socket_->async_read(buffer_, [self = shared_from_this()](Error error, std::size_t) {
+      if (error) {
+        if (error == beast::websocket::error::message_too_big)
+          self->shared_.count([](WebServerCounters& c) { ++c.too_long; });
+        self->open_ = false;
+        return;
+      }
+      self->receive();
+      self->buffer_.clear();
+      self->read_message();
+    });
+  }
+
+  void receive() {
+    const WebServerSettings& s = shared_.settings;
+    const std::int64_t now = monotonic_ns();
+    allowance_ =
+        std::min(s.max_message_rate, allowance_ + 1e-9 * static_cast<double>(now - allowance_ns_) * s.max_message_rate);
+    allowance_ns_ = now;
+    const std::lock_guard lock(shared_.mutex);
+    if (allowance_ < 1.0 || !socket_->got_text() || shared_.waiting.size() >= s.max_waiting) {
+      ++shared_.counters.dropped;
+      return;
+    }
+    allowance_ -= 1.0;
+    shared_.waiting.push_back(beast::buffers_to_string(buffer_.data()));
+  }
+
+  Shared& shared_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::empty_body>> parser_;
+  std::optional<beast::websocket::stream<beast::tcp_stream>> socket_;
+  std::array<std::uint64_t, WebServer::kChannels> sent_{};
+  bool open_ = false;
+  bool writing_ = false;
+  double allowance_ = 0.0;  ///< messages that may still come now
+  std::int64_t allowance_ns_ = 0;
+};
+
+}  // namespace
+
+class WebServer::Listener {
+ public:
+  Listener(const WebServerSettings& settings, std::span<const WebAsset> assets) : acceptor_(io_) {
+    shared_.settings = settings;
+    shared_.assets.assign(assets.begin(), assets.end());
+    Error error;
+    const auto address = asio::ip::make_address(settings.address, error);
+    if (error) fail_input("address \"{}\": not an IP address", settings.address);
+    shared_.loopback = address.is_loopback();
+    if (!shared_.loopback && settings.token.empty())
+      fail_input("address {} is open to other machines; give a token too", settings.address);
+    listen(address, settings.port);
+    shared_.port = acceptor_.local_endpoint().port();
+    accept();
+    thread_ = std::thread([this] { io_.run(); });
+  }
+
+  ~Listener() {
+    io_.stop();
+    thread_.join();
+  }
+
+  Shared& shared() noexcept { return shared_; }
+
+  void publish(std::size_t channel, std::string bytes, bool text) {
+    asio::post(io_, [this, channel, text, bytes = std::make_shared<const std::string>(std::move(bytes))] {
+      Published& p = shared_.channels[channel];
+      p.bytes = bytes;
+      p.text = text;
+      ++p.version;
+      for (Connection* page : shared_.pages) page->send_next();
+    });
+  }
+
+ private:
+  void listen(const asio::ip::address& address, std::uint16_t first) {
+    Error error;
+    for (int i = 0; i < (first == 0 ? 1 : kPortTries); ++i) {
+      const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(first + i));
+      acceptor_.open(endpoint.protocol(), error);
+      if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+      if (!error) acceptor_.bind(endpoint, error);
+      if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+      if (!error) return;
+      Error ignored;
+      acceptor_.close(ignored);
+    }
+    fail_input("cannot listen on {} port {}: {}", address.to_string(), first, error.message());
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](Error error, tcp::socket socket) {
+      if (!error) std::make_shared<Connection>(std::move(socket), shared_)->start();
+      accept();
+    });
+  }
+
+  Shared shared_;
+  asio::io_context io_{1};  // destroyed before what its connections refer to
+  tcp::acceptor acceptor_;
+  std::thread thread_;
+};
+
+WebServer::WebServer(const WebServerSettings& settings, std::span<const WebAsset> assets)
+    : listener_(std::make_unique<Listener>(settings, assets)) {}
+
+WebServer::~WebServer() = default;
+
+std::uint16_t WebServer::port() const noexcept {
+  return listener_->shared().port;
+}
+
+std::string WebServer::url() const {
+  const Shared& s = listener_->shared();
+  const std::string host = s.loopback ? s.settings.address : "127.0.0.1";
+  const std::string shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  return fmt::format("http://{}:{}/{}{}", shown, s.port, s.settings.token.empty() ? "" : "?token=", s.settings.token);
+}
+
+void WebServer::publish_binary(std::size_t channel, std::string bytes) {
+  listener_->publish(channel, std::move(bytes), false);
+}
+
+void WebServer::publish_text(std::size_t channel, std::string text) {
+  listener_->publish(channel, std::move(text), true);
+}
+
+bool WebServer::take(std::string& message) {
+  Shared& s = listener_->shared();
+  const std::lock_guard lock(s.mutex);
+  if (s.waiting.empty()) return false;
+  message = std::move(s.waiting.front());
+  s.waiting.pop_front();
+  return true;
+}
+
+WebServerCounters WebServer::counters() const {
+  Shared& s = listener_->shared();
+  const std::lock_guard lock(s.mutex);
+  return s.counters;
+}
+
+}  // namespace palpate

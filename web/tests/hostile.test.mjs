@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { RawSocket, startEngine } from "./engine.mjs";
+
+const kinds = ["hold", "let_go", "pause", "resume", "step", "reset", "speed", "method", "scene", "set", "record", "play", "nonsense"];
+const pick = (list) => list[Math.floor(Math.random() * list.length)];
+const values = [null, true, -1, 1e308, "NaN", "../../etc/passwd", [], {}, [1, 2], ["a", "b", "c"], "x".repeat(500)];
+
+/// Anything from noise to almost right. Nothing that would be understood: those would restart the scene 10,000 times.
+function malformed() {
+  const n = Math.random();
+  if (n < 0.2) return randomBytes(Math.floor(Math.random() * 200)).toString("base64");
+  if (n < 0.3) return pick(["", "{", "[]", "null", "0", '"hold"', "{}", '{"type":1}', "[".repeat(2000)]);
+  const m = { type: pick(kinds), name: pick(values), value: pick(values), position: pick(values), rotation: pick(values), on: pick([1, "yes", null]) };
+  if (["let_go", "pause", "resume", "step", "reset"].includes(m.type)) m.type = m.type.toUpperCase();
+  return JSON.stringify(m);
+}
+
+test("10,000 malformed messages change nothing", async () => {
+  const engine = await startEngine("wall");
+  let sent = 0, sockets = 0;
+  while (sent < 10_000) {
+    const socket = await RawSocket.open(engine.port);
+    ++sockets;
+    for (let i = 0; i < 1000 && !socket.closed; ++i, ++sent) {
+      // Binary is dropped; a frame against the protocol ends the connection.
+      const r = Math.random();
+      await socket.send(malformed(), r < 0.005 ? pick([0x80, 0x01, 0x8f, 0xf1]) : r < 0.1 ? 0x82 : 0x81);
+      if (i % 100 === 99) await new Promise((r) => setTimeout(r, 100));
+    }
+    socket.close();
+  }
+  const long = await RawSocket.open(engine.port);
+  await long.send("x".repeat(60_000));
+  await new Promise((r) => setTimeout(r, 300));
+  assert.ok(long.closed, "a message that is too long ends its connection");
+  const { code, summary } = await engine.stop();
+  assert.equal(code, 0);
+  assert.equal(summary.too_long, 1);
+  assert.ok(summary.malformed + summary.dropped > 5000, `${summary.malformed} not understood, ${summary.dropped} dropped, ${sockets} connections`);
+  const rate = summary.ticks / summary.seconds;
+  assert.ok(rate > 900, `${rate.toFixed(0)} ticks a second`);
+});
