@@ -76,7 +76,7 @@ struct Method {
   // What the runtime keeps for a method that is run again, after a pause say: numbers of messages go on, and the first
   // slow step finds the last feedback of the run before.
   std::uint64_t models_sent = 0, feedbacks_sent = 0;
-  std::vector<std::byte> last_feedback;
+  std::vector<std::byte> last_feedback{};
 };
 
 /// A message type: plain data of fixed size with a MessageHeader as its first member `header`. Trivially copyable is
