@@ -20,7 +20,7 @@ constexpr double kStep = 0.02;
 /// The block of 2,560 tets under a cylinder of 160 triangles, pressed in, with its rows and systems.
 struct Pressed {
   int block = -1, tool = -1;
-  World world;  // after the two that its making sets
+  World world;             // after the two that its making sets
   BlockRows J;             ///< normals, of the block
   Eigen::MatrixXd J_tool;  ///< the same, of the tool
   Eigen::Matrix<double, 6, 6> inverse_A;

@@ -331,6 +331,65 @@ TEST(Jacobian, BadInputIsFreeSpaceAndNeverLeaves) {
   }
 }
 
+/// One frictionless contact straight up that gives way by 1 mm/N and lies `depth` above where the tool started [m].
+void publish_spring(Rig& rig, double depth) {
+  Model& m = *rig.model;
+  ++m.header.sequence;
+  m.contacts = 1;
+  m.tool = {rig.device.pose.position, Quat::Identity()};
+  m.friction[0] = 0.0;
+  m.J[0] << 0.0, 1.0, 0.0, 0.0, 0.0, 0.0;
+  m.J[1] << 1.0, 0.0, 0.0, 0.0, 0.0, 0.0;
+  m.J[2] << 0.0, 0.0, 1.0, 0.0, 0.0, 0.0;
+  m.delta = {-depth, 0.0, 0.0};
+  m.lambda = {0.0, 0.0, 0.0};
+  Eigen::Map<Mat3>(m.W.data()) = 1e-3 * Mat3::Identity();
+}
+
+// A contact spring K = 1000 N/m, raised by d against the coupling k: F = d k K / (k + K). When the next model has it
+// 2 mm higher, blending spreads the 0.67 N over the period; at the end both ways lead to the same force.
+TEST(Jacobian, BlendingTakesTheStepOutOfANewModel) {
+  const double period = 0.1, spring = 1000.0;
+  double jump[2] = {0.0, 0.0};
+  for (const int blended : {0, 1}) {
+    JacobianSettings settings;
+    settings.blend = blended;
+    Rig rig(make_ground(Ground::kPlane, 0.0), make_cube_tool(), 0.001, period, settings);
+    publish_spring(rig, 0.003);
+    for (int i = 0; i < 300; ++i) rig.tick();
+    double before = rig.tick().wrench.force.y();
+    const double share = kStiffness * spring / (kStiffness + spring);
+    EXPECT_NEAR(before, 0.003 * share, 1e-3);
+    publish_spring(rig, 0.005);
+    for (int i = 0; i < 300; ++i) {
+      const double now = rig.tick().wrench.force.y();
+      jump[blended] = std::max(jump[blended], std::abs(now - before));
+      before = now;
+    }
+    EXPECT_NEAR(before, 0.005 * share, 1e-3);
+  }
+  EXPECT_GT(jump[0], 0.05);
+  EXPECT_LT(jump[1], 0.02);
+}
+
+// The filter is a low-pass of first order on the model: a contact wrench of 1 N that appears with a model has reached
+// 1 − 1/e after one time constant, less what the coupling lags by (b/k = 4 ms of 100 ms).
+TEST(Jacobian, FilterLetsTheModelInByItsTimeConstant) {
+  JacobianSettings settings;
+  settings.form = JacobianSettings::Form::kEquality;
+  settings.filter_time = 0.1;
+  Rig rig(make_ground(Ground::kPlane, 0.0), make_cube_tool(), 0.001, 0.1, settings);
+  rig.model->header.sequence = 1;
+  rig.model->contacts = 1;
+  rig.model->by_force.setZero();
+  rig.model->offset << 0.0, 1.0, 0.0, 0.0, 0.0, 0.0;
+  TickResult out;
+  for (int i = 0; i < 100; ++i) out = rig.tick();
+  EXPECT_NEAR(out.wrench.force.y(), 1.0 - std::exp(-1.0), 0.03);
+  for (int i = 0; i < 900; ++i) out = rig.tick();
+  EXPECT_NEAR(out.wrench.force.y(), 1.0, 1e-3);
+}
+
 TEST(Jacobian, RefusesWhatItCannotDo) {
   World world = make_ground(Ground::kBlock, 0.3);
   const ToolSettings tool = make_cube_tool();
