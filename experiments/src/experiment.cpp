@@ -28,6 +28,9 @@ constexpr std::array kExperiments = {
         "dervaux-error",
         "where the scheme of Dervaux et al. 2013 is good and where not: slow rates of 10 to 100 Hz, soft to stiff",
         &run_dervaux_error},
+    Experiment{"dervaux-rough",
+               "ten minutes of rough handling, on soft and stiff bodies: minutes of computing (Dervaux et al. 2013)",
+               &run_dervaux_rough},
     Experiment{"dervaux-tick", "what both loops of the scheme of Dervaux et al. 2013 cost, with 10 to 50 beams",
                &run_dervaux_tick},
 };
