@@ -3,7 +3,6 @@
 
 #include "dervaux_run.h"
 #include "experiments.h"
-#include "palpate/bodies/fem_body.h"
 #include "palpate/experiments/compare.h"
 
 // Dervaux et al. 2013, section V, second experiment: a tet cylinder at 50 Hz on a plane, a wire of ten beams at 1 kHz
@@ -18,26 +17,9 @@ using dervaux::WatchedRun;
 
 constexpr double kGravity = 9.81, kFriction = 0.3;
 constexpr double kWireMass = 1500.0 * M_PI * 1e-6 * 0.12;
-constexpr const char* kSoftness = "\"young_modulus\": 20000";
 
-const FemBody& cylinder_of(const World& world) {
-  for (const WorldBody& b : world.bodies()) {
-    if (const auto* body = dynamic_cast<const FemBody*>(b.body.get())) return *body;
-  }
-  throw std::logic_error("the scene has no soft body");
-}
-
-double mass_of(const FemBody& body) {
-  double sum = 0.0;
-  for (const double m : body.masses()) sum += m;
-  return sum;
-}
-
-Vec3 centre_of(const FemBody& body) {
-  Vec3 sum = Vec3::Zero();
-  for (std::size_t i = 0; i < body.masses().size(); ++i) sum += body.masses()[i] * body.positions()[i];
-  return sum / mass_of(body);
-}
+using dervaux::cylinder_of;
+using dervaux::mass_of;
 
 /// Mean position of the nodes that it stands on.
 Vec3 base_of(const FemBody& body) {
@@ -135,65 +117,6 @@ Friction measure_friction(const ExperimentOptions& options) {
   return out;
 }
 
-// Rough handling.
-
-struct Rough {
-  std::string name;
-  double farthest = 0.0;  ///< of the cylinder's centre from the hand [m]
-  double deepest = 0.0;   ///< penetration [m]
-  double energy = 0.0;    ///< largest of the world [J]
-  double force = 0.0;     ///< largest asked for [N]
-  double unrest = 0.0;    ///< RMS of the force about its mean over the last two seconds, when the hand rests [N]
-  std::uint64_t not_finite = 0;
-  SceneRun run;
-};
-
-/// Ten minutes in which the hand goes somewhere else every 0.4 s, then rests.
-Rough run_rough(const std::string& name, const std::string& young_modulus, double lookahead,
-                const ExperimentOptions& options) {
-  constexpr double kSeconds = 600.0, kRest = 20.0, kEvery = 0.4;
-  Scene scene = dervaux::load_variant("cylinder-wire", {{kSoftness, "\"young_modulus\": " + young_modulus}});
-  scene.methods.compliance.lookahead = lookahead;
-  scene.run.seconds = kSeconds;
-  KeyframePathSettings path;
-  path.times = {0.0};
-  path.positions = {Vec3(0, 0.16, 0)};
-  dervaux::Numbers numbers;
-  while (path.times.back() < kSeconds - kRest) {
-    path.times.push_back(path.times.back() + kEvery);
-    path.positions.emplace_back(numbers.between(-0.1, 0.1), numbers.between(0.05, 0.25), numbers.between(-0.1, 0.1));
-  }
-  path.times.push_back(path.times.back() + 1.0);
-  path.positions.emplace_back(0.0, 0.25, 0.0);
-  World world = make_world(scene);
-  Rough out;
-  out.name = name;
-  const auto hand = make_path(path);
-  WatchedRun run{"compliance", name, {}, false};
-  Vec3 sum = Vec3::Zero();
-  double squares = 0.0;
-  int count = 0;
-  run.on_tick = [&](const TickRow& row) {
-    out.not_finite += is_finite(row.wanted) ? 0 : 1;
-    out.force = std::max(out.force, row.wanted.force.norm());
-    if (row.time < kSeconds - 2.0) return;
-    sum += row.wanted.force;
-    squares += row.wanted.force.squaredNorm();
-    ++count;
-  };
-  run.watch = [&](double time, World& w, const StepReport& report) {
-    const FemBody& cylinder = cylinder_of(w);
-    const double distance = (centre_of(cylinder) - hand->at(time).pose.position).norm();
-    out.not_finite += std::isfinite(distance) ? 0 : 1;
-    out.farthest = std::max(out.farthest, distance);
-    out.deepest = std::max(out.deepest, report.penetration);
-    out.energy = std::max(out.energy, w.compute_energy().total());
-  };
-  out.run = run_watched(scene, world, path, run, options);
-  out.unrest = std::sqrt(std::max(0.0, squares / count - (sum / count).squaredNorm()));
-  return out;
-}
-
 // The whole story.
 
 struct Story {
@@ -287,17 +210,10 @@ ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options) {
   World world = make_world(scene);
   const Story story = tell(options, scene, world);
   const Friction friction = measure_friction(options);
-  std::vector<Rough> rough;
-  rough.push_back(run_rough("rough handling", "2e4", 2.0, options));
-  rough.push_back(run_rough("rough handling, E ×100", "2e6", 2.0, options));
-  rough.push_back(run_rough("rough handling, E ×0.01", "2e2", 2.0, options));
-  rough.push_back(run_rough("rough handling, held (the paper)", "2e4", 0.0, options));
-
   ExperimentResult out;
   using Relation = MeasuredClaim::Relation;
   const std::string pulls = "\"the position of the cylinder on the plane can be changed by pulling the wire\"";
   const std::string hangs = "\"hanging freely in the space been hung on the wire\"";
-  const std::string stable = "\"remains stable for any admissible configuration\"";
   out.claims = {
       {"pull when the cylinder begins to slide, off from μN by", pulls, 100.0 * std::abs(friction.at_onset - 1.0), 5.0,
        Relation::kAtMost, "%"},
@@ -314,33 +230,9 @@ ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options) {
        "\"the action-reaction principle is well preserved\"", 100.0 * story.reaction_error, 20.0, Relation::kAtMost,
        "%"},
   };
-  for (const Rough& r : rough) {
-    out.claims.push_back({r.name + ", 10 minutes: values not finite", stable, static_cast<double>(r.not_finite), 0.0,
-                          Relation::kAtMost, ""});
-    out.claims.push_back(
-        {r.name + ": cylinder's farthest from the hand", stable, r.farthest, 0.5, Relation::kAtMost, "m"});
-    out.claims.push_back(
-        {r.name + ": unrest of the force after it ends", stable, r.unrest, 0.01, Relation::kAtMost, "N"});
-  }
+
   out.report = make_comparison_report(scene, world, story.comparison);
   out.report.title = "A soft cylinder on a wire";
-  Table table;
-  table.title = "Ten minutes of rough handling";
-  table.columns = {"farthest from the hand", "deepest overlap", "largest force", "largest energy",
-                   "unrest at the end",      "tick p99.9",      "step p99"};
-  for (const Rough& r : rough) {
-    TableRow row;
-    row.name = r.name;
-    row.cells = {{format_quantity(r.farthest, "m")},
-                 {format_quantity(r.deepest, "m")},
-                 {format_quantity(r.force, "N")},
-                 {format_quantity(r.energy, "J")},
-                 {format_quantity(r.unrest, "N")},
-                 {format_quantity(1e-9 * r.run.summary.tick_times.compute_percentile_ns(0.99), "s")},
-                 {format_quantity(1e-9 * r.run.summary.step_times.compute_percentile_ns(0.99), "s")}};
-    table.rows.push_back(std::move(row));
-  }
-  out.report.tables.push_back(std::move(table));
   Plot drag;
   drag.title = "Pulled at 1 mm/s: pull over μN";
   drag.x_label = "time";

@@ -58,6 +58,19 @@ SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSetting
   return out;
 }
 
+const FemBody& cylinder_of(const World& world) {
+  for (const WorldBody& b : world.bodies()) {
+    if (const auto* body = dynamic_cast<const FemBody*>(b.body.get())) return *body;
+  }
+  throw std::logic_error("the scene has no soft body");
+}
+
+double mass_of(const FemBody& body) {
+  double sum = 0.0;
+  for (const double m : body.masses()) sum += m;
+  return sum;
+}
+
 Plot make_tick_plot(const std::string& title, const std::string& y_label, const std::string& y_unit,
                     const std::vector<const RunData*>& runs, const std::function<double(const TickRow&)>& value) {
   Plot plot;

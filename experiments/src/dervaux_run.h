@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "palpate/bodies/fem_body.h"
 #include "palpate/experiments/experiment.h"
 #include "palpate/experiments/scene_run.h"
 #include "palpate/haptics/hand_path.h"
@@ -29,6 +30,10 @@ struct WatchedRun {
 /// In lockstep, with the hand on `path`.
 SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSettings& path, const WatchedRun& run,
                      const ExperimentOptions& options);
+
+/// The first soft body of a world, and its mass [kg].
+const FemBody& cylinder_of(const World& world);
+double mass_of(const FemBody& body);
 
 /// Repeatable numbers in [0, 1).
 class Numbers {

@@ -7,6 +7,7 @@ namespace palpate {
 
 ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options);
 ExperimentResult run_dervaux_error(const ExperimentOptions& options);
+ExperimentResult run_dervaux_rough(const ExperimentOptions& options);
 ExperimentResult run_dervaux_tick(const ExperimentOptions& options);
 ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options);
 ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options);

@@ -11,7 +11,8 @@ struct ComplianceSettings {
   std::string force = "grip";
   /// How far the other bodies move on as the last slow step moved them, in slow periods from its beginning. 0: held
   /// where it began (the paper). 1: to its end, which is known. 2: carried on through the period in which its model is
-  /// used, which takes the lag out where they are heavy beside the tool; light ones begin to shake.
+  /// used, which takes the lag out where they are heavy beside the tool; light and very soft ones begin to
+  /// shake.
   double lookahead = 1.0;
   double tolerance = 1e-8;    ///< of the fast contact solve [m]
   int max_iterations = 60;    ///< of the fast contact solve: the bound on a tick's work
