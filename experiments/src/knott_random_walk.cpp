@@ -109,6 +109,7 @@ class Watch final : public RunSink {
         tool_.coupling.stiffness * (row.device.position - x).norm() + tool_.coupling.damping * speed.norm();
     if (ticks > 1) excess = std::max(excess, force - allowed);
     if (!blocked) free_force = std::max(free_force, force);
+    if (!blocked && force > 0.1) ++felt_free;
     contact += row.contacts > 0 ? 1 : 0;
     iterations = std::max(iterations, row.iterations);
     unsettled += row.iterations >= 30 ? 1 : 0;
@@ -116,7 +117,7 @@ class Watch final : public RunSink {
   }
   void add(const StepRow&) override {}
 
-  std::uint64_t ticks = 0, not_finite = 0, inside = 0, contact = 0, unsettled = 0;
+  std::uint64_t ticks = 0, not_finite = 0, inside = 0, contact = 0, unsettled = 0, felt_free = 0;
   int iterations = 0;
   double deepest = 0.0;        ///< [m]
   double excess = -1.0;        ///< of the force over what the coupling may give [N]
@@ -139,7 +140,7 @@ ExperimentResult run_knott_random_walk(const ExperimentOptions& options) {
                    "largest force", "force with free way", "ticks of ≥ 30 iterations",
                    "tick, mean",    "tick, p99.9"};
   double seconds = 0.0, deepest = 0.0, excess = -1.0, free_force = 0.0;
-  std::uint64_t not_finite = 0, unsettled = 0, ticks = 0;
+  std::uint64_t not_finite = 0, unsettled = 0, felt_free = 0, ticks = 0;
   Histogram tick_times;
   for (int i = 0; i < kShapes; ++i) {
     TriangleMesh mesh = make_random_shape(i, random);
@@ -165,6 +166,7 @@ ExperimentResult run_knott_random_walk(const ExperimentOptions& options) {
     free_force = std::max(free_force, watch.free_force);
     not_finite += watch.not_finite;
     unsettled += watch.unsettled;
+    felt_free += watch.felt_free;
     ticks += watch.ticks;
     table.rows.push_back({fmt::format("{}", i + 1),
                           {{fmt::format("{}", triangles)},
@@ -189,6 +191,9 @@ ExperimentResult run_knott_random_walk(const ExperimentOptions& options) {
        Relation::kAtMost, "N"},
       {"largest force while nothing lies between proxy and hand", "none in free space", free_force, 0.1,
        Relation::kAtMost, "N"},
+      {"share of ticks with more than 0.1 N of that", "none in free space",
+       100.0 * static_cast<double>(felt_free) / static_cast<double>(std::max<std::uint64_t>(1, ticks)), 0.01,
+       Relation::kAtMost, "%"},
       {"share of ticks of 30 iterations or more", "\"within less than 30 iterations\"",
        100.0 * static_cast<double>(unsettled) / static_cast<double>(std::max<std::uint64_t>(1, ticks)), 0.1,
        Relation::kAtMost, "%"},

@@ -78,7 +78,9 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
       : tool_(
             c.tool, c.dt,
             c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
-        solver_({.tolerance = c.settings.limited.tolerance, .max_iterations = c.settings.limited.max_iterations}),
+        solver_({.tolerance = c.settings.limited.tolerance,
+                 .max_iterations = c.settings.limited.max_iterations,
+                 .start_outside = c.world.is_static()}),
         blend_ticks_(std::max(1, static_cast<int>(std::lround(c.slow_period / c.dt)))) {}
 
   TickResult tick(const DeviceState& device, const LimitedPatch& model, PointFeedback& feedback) noexcept override {
@@ -179,15 +181,13 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     return (tool_.position() - offset_ - yield_ - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
   }
 
-  /// Where nothing is known the proxy does not move. The hand feels the coupling, but no more than it felt before.
+  /// Where nothing is known the proxy does not move. The hand feels the coupling along the last contact's force, as
+  /// long as it presses that way and never more than before.
   void wait(const DeviceState& device, TickResult& out) noexcept {
     tool_.stop();
-    Vec3 force = tool_.force_on_hand(device);
-    const double size = force.norm();
-    if (!(size <= last_force_))
-      force = size > 0.0 && std::isfinite(size) ? Vec3(last_force_ / size * force) : Vec3(Vec3::Zero());
-    out.wrench.force = force;
-    last_force_ = force.norm();
+    const double pressed = tool_.force_on_hand(device).dot(last_direction_);
+    last_force_ = pressed > 0.0 ? std::min(pressed, last_force_) : 0.0;
+    out.wrench.force = last_force_ * last_direction_;
     out.contacts = held_count_;
   }
 
@@ -205,13 +205,17 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
       force = coupling;
       if (s.converged) force = s.share < 1.0 ? Vec3(s.contact_force / s.share) : Vec3(coupling - s.trust_force);
     }
-    const double most = coupling.norm(), size = force.norm();
+    const double size = force.norm();
+    double most = coupling.norm();
+    // Pressed against a face by the box and not by the hand.
+    if (size > 0.0 && s.trust_force != Vec3::Zero()) most = std::max(0.0, coupling.dot(force) / size);
     if (size > most) force *= most / size;
     out.wrench.force = force;
     out.residual = s.residual;
     out.iterations = s.iterations;
     out.contacts = s.contacts;
     last_force_ = out.wrench.force.norm();
+    last_direction_ = last_force_ > 0.0 ? Vec3(out.wrench.force / last_force_) : Vec3(Vec3::Zero());
     held_count_ = s.contacts;
     for (int k = 0; k < s.contacts; ++k) {
       const PatchContact& c = s.contact[static_cast<std::size_t>(k)];
@@ -238,6 +242,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   std::array<Held, PatchSolution::kMaxContacts> held_;
   int held_count_ = 0;
   double last_force_ = 0.0;  ///< [N]
+  Vec3 last_direction_ = Vec3::Zero();
 };
 
 }  // namespace

@@ -70,11 +70,20 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   gather();
 
   Vec3 x = options_.from_free ? free_ : start;
-  Vec3 anchor = start;  // the last point that is known to be outside, by a way that crosses nothing
+  Vec3 anchor = start;    // the last point that is known to be outside, by a way that crosses nothing
+  Vec3 grounded = start;  // and the last of those that stood on a face
+  bool sure = options_.start_outside;
   for (int i = 0; i < options_.max_iterations; ++i) {
     solution_.iterations = i + 1;
     double reach = find_active(x);
     bool outside = decompose();
+    sure = sure || (i == 0 && outside);
+    double any = 1.0;
+    if (!outside && sure && options_.guard_path && (x == anchor || find_crossing(anchor, x, any) < 0)) {
+      // No triangle was crossed on the way here: it is the regions that claim too much.
+      drop_violated();
+      outside = decompose();
+    }
     if (options_.guard_path && outside && x != anchor) {
       double share = 1.0;
       const std::int32_t crossed = find_crossing(anchor, x, share);
@@ -88,11 +97,13 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
         decompose();
       } else {
         anchor = x;
+        sure = true;
         if (i < kLockAfter) forced_count_ = 0;
       }
     } else if (outside) {
       anchor = x;
     }
+    if (outside && active_count_ > 0) grounded = anchor;
     if (i >= kLockAfter) lock();
     last_ = selected_;
     last_count_ = selected_count_;
@@ -110,8 +121,8 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     if (!(way < 1e3)) break;  // not finite, or absurd: stay where the point is known to be outside
     if (outside && way <= options_.tolerance && residual <= options_.tolerance &&
         (same_selection() || forced_count_ > 0)) {
-      solution_.converged = true;
-      anchor = x;
+      solution_.converged = forced_count_ == 0 || is_supported(x);
+      anchor = solution_.converged ? x : grounded;
       break;
     }
     const bool too_far = options_.inner_trust && way > kInnerShare * reach;
@@ -129,6 +140,33 @@ void PatchSolver::lock() noexcept {
   for (int k = 0; k < last_count_; ++k) {
     if (last_[static_cast<std::size_t>(k)].triangle >= 0) force(last_[static_cast<std::size_t>(k)].triangle);
   }
+}
+
+/// Forgets the active constraints that x violates by more than a touch.
+void PatchSolver::drop_violated() noexcept {
+  int kept = 0;
+  for (int k = 0; k < active_count_; ++k) {
+    Active a = active_[static_cast<std::size_t>(k)];
+    if (a.psi < -touch_) continue;
+    a.psi = std::max(a.psi, 0.0);
+    active_[static_cast<std::size_t>(kept++)] = a;
+  }
+  active_count_ = kept;
+}
+
+/// Whether one of the triangles that bear is where the point is: planes kept together may meet in the air beside them.
+bool PatchSolver::is_supported(const Vec3& x) const noexcept {
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    if (s.triangle < 0 || !(s.lambda[0] > 0.0)) continue;
+    const auto& v = patch_->triangle[static_cast<std::size_t>(s.triangle)].vertex;
+    const Vec3 weights = weights_at(s.triangle, x);
+    Vec3 foot = Vec3::Zero();
+    for (int c = 0; c < 3; ++c)
+      foot += weights[c] * patch_->position[static_cast<std::size_t>(v[static_cast<std::size_t>(c)])];
+    if ((x - foot).norm() <= 10.0 * touch_) return true;
+  }
+  return false;
 }
 
 /// Makes a triangle a constraint whatever the regions say; false if it is one already, or if there is no room.

@@ -14,9 +14,10 @@ namespace palpate {
 struct PatchSolverOptions {
   double tolerance = 1e-11;  ///< [m]
   int max_iterations = 64;
-  bool inner_trust = true;  ///< no iteration moves further than the constraints around reach (section 3.5)
-  bool from_free = false;   ///< the first tentative state is the free motion's, not the last tick's
-  bool guard_path = true;   ///< no way from one point outside to the next crosses a triangle of the patch
+  bool inner_trust = true;     ///< no iteration moves further than the constraints around reach (section 3.5)
+  bool from_free = false;      ///< the first tentative state is the free motion's, not the last tick's
+  bool start_outside = false;  ///< the start is known to be outside: nothing moves but the point
+  bool guard_path = true;      ///< no way from one point outside to the next crosses a triangle of the patch
 };
 
 /// A contact at the end of a tick.
@@ -121,6 +122,8 @@ class PatchSolver {
   }
   std::int32_t find_crossing(const Vec3& from, const Vec3& to, double& share) const noexcept;
   void stop_before_surface(const Vec3& x, Vec3& next) noexcept;
+  void drop_violated() noexcept;
+  bool is_supported(const Vec3& x) const noexcept;
   void lock() noexcept;
   bool force(std::int32_t triangle) noexcept;
   bool same_selection() const noexcept;
