@@ -9,7 +9,6 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/methods/registry.h"
 #include "palpate/testing/realtime_guard.h"
-#include "palpate/world/point_slide.h"
 
 // `limited` as a whole, both halves and what passes between them, the model one slow period late as with real threads.
 namespace palpate {

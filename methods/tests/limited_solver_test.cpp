@@ -193,8 +193,8 @@ TEST(PatchSolver, AnswersNonsenseWithStandingStill) {
 }
 
 // Regions tile the inside: a point just below the surface of a bumpy shape is some constraint's business, and a few
-// ticks with nothing else pulling put it outside. At saddle vertices sharper than any real mesh's a few are missed (2 of
-// 400 when this was written): there it is the guard of the path that keeps points from getting inside at all.
+// ticks with nothing else pulling put it outside. At saddle vertices sharper than any real mesh's a few are missed (2
+// of 400 when this was written): there it is the guard of the path that keeps points from getting inside at all.
 TEST(PatchSolver, BringsPointsJustInsideBackOut) {
   const TriangleTree tree(make_noisy_sphere(0.03, 600, 0.002, 7));
   int inside = 0, out = 0;

@@ -115,7 +115,8 @@ class HalfspaceFast final : public TypedFastHalf<Model, PointFeedback> {
     c.friction = model.plane.friction;
     c.a = {ConstraintSide::Kind::kLight, light, -1};
     c.b = {ConstraintSide::Kind::kDense, dense, -1};
-    const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
+    const auto index = static_cast<std::size_t>(problem_.add_constraint(c));
+    const Constraint& added = problem_.constraints()[index];
     for (int r = 0; r < 3; ++r) {
       problem_.light_J(added.a.first + r).head<3>() = frame.col(r);
       problem_.light_Y(added.a.first + r).head<3>() = tool_.compliance() * frame.col(r);

@@ -198,7 +198,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     tool_.move_to(s.position + offset_ + yield_);
     out.tool.position = tool_.position();
     // What holds the proxy other than contact (the trusted box, the longest way of a tick) is no thing that one can
-    // feel; and whatever a tick that did not settle says, no force is above the coupling's.
+    // feel; no force is above the coupling's, and that of a tick that did not settle not above the last one's.
     const Vec3 coupling = tool_.force_on_hand(device);
     Vec3 force = Vec3::Zero();
     if (s.contacts > 0) {
@@ -209,6 +209,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     double most = coupling.norm();
     // Pressed against a face by the box and not by the hand.
     if (size > 0.0 && s.trust_force != Vec3::Zero()) most = std::max(0.0, coupling.dot(force) / size);
+    if (!s.converged) most = std::min(most, last_force_);
     if (size > most) force *= most / size;
     out.wrench.force = force;
     out.residual = s.residual;

@@ -53,7 +53,8 @@ double PatchSolver::solve_forces() noexcept {
     c.friction = s.triangle >= 0 ? patch_->triangle[static_cast<std::size_t>(s.triangle)].friction : 0.0;
     c.a = {ConstraintSide::Kind::kLight, light, -1};
     if (yields && s.triangle >= 0) c.b = {ConstraintSide::Kind::kDense, dense, -1};
-    const Constraint& added = problem_.constraints()[static_cast<std::size_t>(problem_.add_constraint(c))];
+    const auto index = static_cast<std::size_t>(problem_.add_constraint(c));
+    const Constraint& added = problem_.constraints()[index];
     const std::array<Vec3, 3> direction = {s.normal, s.tangent1, s.tangent2};
     for (int r = 0; r < 3; ++r) {
       problem_.light_J(added.a.first + r).head<3>() = direction[static_cast<std::size_t>(r)];
