@@ -227,6 +227,10 @@ KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*mak
   return {load_mesh(path.string(), options).mesh, fmt::format("Mesh: {}.", file)};
 }
 
+KnottMesh load_statue() {
+  return load_or_make("fertility_10k.off", 0.001, +[] { return make_figure(0.145, 96); });
+}
+
 ExperimentResult compare_knott(const Scene& scene, World& world, const KnottLimits& limits,
                                const ExperimentOptions& options) {
   CompareOptions compare;

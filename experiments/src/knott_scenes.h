@@ -33,6 +33,7 @@ struct KnottMesh {
   std::string note;
 };
 KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*make)());
+KnottMesh load_statue();  ///< the fertility statue, or a figure with holes
 
 /// What is claimed of one scene beyond what all are asked.
 struct KnottLimits {

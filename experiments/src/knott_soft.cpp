@@ -85,10 +85,6 @@ TriangleMesh make_sine_block(const SineSurface& sine, double bottom) {
   return mesh;
 }
 
-TriangleMesh make_statue_twin() {
-  return make_figure(0.145, 96);
-}
-
 }  // namespace
 
 ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
@@ -115,7 +111,7 @@ ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
-  const KnottMesh mesh = load_or_make("fertility_10k.off", 0.001, &make_statue_twin);
+  const KnottMesh mesh = load_statue();
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SoftBody soft;
   soft.surface = mesh.mesh;

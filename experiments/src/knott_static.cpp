@@ -33,10 +33,6 @@ TriangleMesh make_rocker_twin() {
   return make_torus(0.05, 0.02, 96, 48);
 }
 
-TriangleMesh make_statue_twin() {
-  return make_figure(0.145, 96);
-}
-
 }  // namespace
 
 ExperimentResult run_knott_sine_static(const ExperimentOptions& options) {
@@ -57,7 +53,7 @@ ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options) {
-  const KnottMesh mesh = load_or_make("fertility_10k.off", 0.001, &make_statue_twin);
+  const KnottMesh mesh = load_statue();
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SweepSettings sweep;
   sweep.from = box.center().x() - 0.42 * box.size().x();
