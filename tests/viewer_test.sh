@@ -6,4 +6,7 @@ cd "$(dirname "$0")/../web"
 browser=$(command -v chromium || command -v google-chrome || true)
 [ -n "$browser" ] || { echo "skipped: no chromium"; exit 77; }
 mkdir -p "$folder"
-PALPATE="$palpate" BROWSER="$browser" PICTURES="$folder" exec node --test tests/
+export PALPATE="$palpate" BROWSER="$browser" PICTURES="$folder"
+# One after the other: the first looks at rates.
+node --test tests/hostile.test.mjs
+node --test tests/viewer.test.mjs
