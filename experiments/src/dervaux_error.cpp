@@ -39,7 +39,7 @@ KeyframePathSettings make_dragging_hand() {
   return path;
 }
 
-Scene make_cylinder(double young_modulus) {
+Scene make_cylinder_scene(double young_modulus) {
   return dervaux::load_variant("cylinder-wire",
                                {{"\"young_modulus\": 20000", fmt::format("\"young_modulus\": {}", young_modulus)},
                                 {"\"cell\": 0.012", "\"cell\": 0.015"}});
@@ -135,7 +135,7 @@ void report_on(const Setting& setting, Report& report) {
 }  // namespace
 
 ExperimentResult run_dervaux_error(const ExperimentOptions& options) {
-  Setting dragged{"cylinder on a wire", &make_cylinder, make_dragging_hand()};
+  Setting dragged{"cylinder on a wire", &make_cylinder_scene, make_dragging_hand()};
   Setting stroked{"needle on a fixed block", &make_needle, make_stroking_hand()};
   measure(dragged, options);
   measure(stroked, options);
