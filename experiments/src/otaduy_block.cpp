@@ -201,6 +201,7 @@ std::vector<RunData> run_all(Rig& rig, double rate) {
   runs.push_back(rig.run("jacobian, paper's form", "jacobian", rate, &choose_paper_form));
   runs.push_back(rig.run("double_coupling", "double_coupling", rate));
   runs.push_back(rig.run("direct", "direct", rate));
+  runs.push_back(rig.run("compliance", "compliance", rate));
   return runs;
 }
 

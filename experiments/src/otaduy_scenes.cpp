@@ -21,6 +21,7 @@ ExperimentResult compare_on(Scene scene, const ExperimentOptions& options, doubl
   runs.push_back(rig.run("jacobian, paper's form", "jacobian", rate, &choose_paper_form));
   runs.push_back(rig.run("double_coupling", "double_coupling", rate));
   runs.push_back(rig.run("direct", "direct", rate));
+  runs.push_back(rig.run("compliance", "compliance", rate));
   const RunData& truth = rig.truth();
   std::vector<Metrics> metrics;
   for (const RunData& run : runs) metrics.push_back(compute_metrics(run, &truth));
@@ -38,7 +39,7 @@ ExperimentResult compare_on(Scene scene, const ExperimentOptions& options, doubl
   out.report.tables = {make_error_table(fmt::format("Slow loop at {:.0f} Hz", rate), truth, runs, lateral, 0.0, end)};
   for (const int axis : {0, 1}) {
     out.report.plots.push_back(make_component_plot(axis == 0 ? "Force along x" : "Force along y",
-                                                   {&truth, &runs[0], &runs[1], &runs[2], &runs[3]}, axis));
+                                                   {&truth, &runs[0], &runs[1], &runs[2], &runs[3], &runs[4]}, axis));
   }
   return out;
 }
