@@ -71,7 +71,9 @@ class Viewer final : public RunSink {
         grant();
       } catch (const InputError& error) {
         // A page asked for something that cannot be: say so, and go on as before.
+        // A recording that cannot be written is given up, or the next run would end on it too.
         error_ = error.what();
+        writer_.reset();
         if (!method_) load(given_, {});
       }
     }
