@@ -1,11 +1,22 @@
 // `palpate view` as a child, and a WebSocket client that may say anything.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { createInterface } from "node:readline";
 
-/// Starts the viewer; resolves when pages can connect.
+/// A port that nobody listens at: other tests' engines take the default one and its neighbours.
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/// Starts the viewer, at a free port if none is named; resolves when pages can connect.
 export async function startEngine(scene, ...options) {
+  if (!options.includes("--port")) options.push("--port", String(await freePort()));
   const child = spawn(process.env.PALPATE, ["view", scene, "--no-open", "--json", ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const { url } = JSON.parse((await lines.next()).value);
