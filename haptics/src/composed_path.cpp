@@ -88,13 +88,14 @@ class SequencePath final : public HandPath {
     Vec3 c2;  ///< position = from + u (h v + u (c2 + u c3))
     Vec3 c3;
     Vec3 turn;  ///< [rad]
+    double closing;
   };
   Blend make_blend(const HandSample& from, const HandSample& to) const {
     const Vec3 way = to.pose.position - from.pose.position;
     const Vec3 m0 = blend_time_ * from.velocity.linear;
     const Vec3 m1 = blend_time_ * to.velocity.linear;
     return {from, 3.0 * way - 2.0 * m0 - m1, m0 + m1 - 2.0 * way,
-            rotation_vector(to.pose.rotation * from.pose.rotation.conjugate())};
+            rotation_vector(to.pose.rotation * from.pose.rotation.conjugate()), to.grip - from.grip};
   }
   HandSample along(const Blend& b, double t) const noexcept {
     const double u = std::min(1.0, t / blend_time_);
@@ -104,6 +105,8 @@ class SequencePath final : public HandPath {
     h.velocity.linear = (m0 + u * (2.0 * b.c2 + 3.0 * u * b.c3)) / blend_time_;
     h.pose.rotation = rotation_from_vector(min_jerk(u) * b.turn) * b.from.pose.rotation;
     h.velocity.angular = min_jerk_rate(u) / blend_time_ * b.turn;
+    h.grip = b.from.grip + min_jerk(u) * b.closing;
+    h.grip_rate = min_jerk_rate(u) / blend_time_ * b.closing;
     return h;
   }
 

@@ -52,6 +52,11 @@ class KeyframePath final : public HandPath {
       s.pose.rotation = rotation_from_vector(progress * turns_[i]) * k_.rotations[i];
       s.velocity.angular = rate / h * turns_[i];
     }
+    if (!k_.grips.empty()) {
+      const double way = k_.grips[i + 1] - k_.grips[i];
+      s.grip = k_.grips[i] + (smooth ? min_jerk(u) : u) * way;
+      s.grip_rate = (smooth ? min_jerk_rate(u) : 1.0) * way / h;
+    }
     return s;
   }
 
@@ -60,6 +65,7 @@ class KeyframePath final : public HandPath {
     HandSample s;
     s.pose.position = k_.positions[i];
     if (!k_.rotations.empty()) s.pose.rotation = k_.rotations[i];
+    if (!k_.grips.empty()) s.grip = k_.grips[i];
     return s;
   }
   void place_linear(std::size_t i, double u, double h, HandSample& s) const noexcept {
@@ -104,6 +110,12 @@ std::unique_ptr<HandPath> make_path(KeyframePathSettings settings) {
   }
   for (std::size_t i = 0; i < settings.rotations.size(); ++i) {
     settings.rotations[i] = require_rotation(fmt::format("keyframes.rotations[{}]", i), settings.rotations[i]);
+  }
+  if (!settings.grips.empty() && settings.grips.size() != n) {
+    fail_input("keyframes.grips has {} entries: must have {}, one for each time, or none", settings.grips.size(), n);
+  }
+  for (std::size_t i = 0; i < settings.grips.size(); ++i) {
+    require_range(fmt::format("keyframes.grips[{}]", i), settings.grips[i], 0.0, 1.0, "");
   }
   return std::make_unique<KeyframePath>(std::move(settings));
 }

@@ -12,7 +12,8 @@ ReplayDevice::ReplayDevice(std::vector<DeviceState> samples) : samples_(std::mov
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     const DeviceState& s = samples_[i];
     const bool finite = std::isfinite(s.time) && s.pose.position.allFinite() && s.pose.rotation.coeffs().allFinite() &&
-                        s.velocity.linear.allFinite() && s.velocity.angular.allFinite();
+                        s.velocity.linear.allFinite() && s.velocity.angular.allFinite() && std::isfinite(s.grip) &&
+                        std::isfinite(s.grip_rate);
     if (!finite) fail_input("replay device: sample {} is not finite", i);
     if (i > 0 && !(s.time > samples_[i - 1].time)) {
       fail_input("replay device: sample {} at {} s: must be later than the one before, {} s", i, s.time,
@@ -33,6 +34,7 @@ DeviceState ReplayDevice::read(double time) noexcept {
     DeviceState still = next == samples_.end() ? samples_.back() : samples_.front();
     still.time = time;
     still.velocity = {};
+    still.grip_rate = 0.0;
     return still;
   }
   const DeviceState& a = *(next - 1);
@@ -44,6 +46,8 @@ DeviceState ReplayDevice::read(double time) noexcept {
   s.pose.rotation = a.pose.rotation.slerp(u, b.pose.rotation);
   s.velocity.linear += u * (b.velocity.linear - a.velocity.linear);
   s.velocity.angular += u * (b.velocity.angular - a.velocity.angular);
+  s.grip += u * (b.grip - a.grip);
+  s.grip_rate += u * (b.grip_rate - a.grip_rate);
   return s;
 }
 

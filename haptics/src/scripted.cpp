@@ -14,7 +14,7 @@ ScriptedDevice::ScriptedDevice(std::unique_ptr<HandPath> path) : path_(std::move
 
 DeviceState ScriptedDevice::read(double time) noexcept {
   const HandSample sample = path_->at(time);
-  return {time, sample.pose, sample.velocity, 0};
+  return {time, sample.pose, sample.velocity, 0, sample.grip, sample.grip_rate};
 }
 
 }  // namespace palpate

@@ -227,6 +227,10 @@ DeviceState SimulatedDevice::measure(double elapsed) noexcept {
   s.time = time_;
   s.pose = pose_;
   s.velocity = velocity_;
+  // Fingers close as the path says: the device gives no force against it.
+  const HandSample wanted = path_->at(time_);
+  s.grip = wanted.grip;
+  s.grip_rate = wanted.grip_rate;
   if (settings_.encoder_resolution > 0.0) {
     for (double& x : s.pose.position) x = quantised(x, settings_.encoder_resolution);
     s.velocity.linear = estimator_.update(s.pose, elapsed).linear;

@@ -21,6 +21,7 @@ inline KeyframePathSettings some_keyframes(PathInterpolation interpolation) {
   s.positions = {Vec3(0.0, 0.1, 0.0), Vec3(0.02, 0.05, 0.01), Vec3(0.05, 0.07, -0.02), Vec3(0.0, 0.1, 0.0)};
   s.rotations = {Quat::Identity(), rotation_from_vector(Vec3(0.5, 0.0, 0.2)),
                  rotation_from_vector(Vec3(0.0, -1.0, 0.0)), Quat::Identity()};
+  s.grips = {0.0, 1.0, 0.25, 0.5};
   s.interpolation = interpolation;
   return s;
 }

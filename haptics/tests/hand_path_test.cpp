@@ -32,6 +32,7 @@ TEST(HandPath, VelocityIsTheDerivativeOfPose_ForEveryKind) {
       const Vec3 angular = rotation_vector(b.pose.rotation * a.pose.rotation.conjugate()) / (2.0 * kStep);
       ASSERT_LT((linear - s.velocity.linear).norm(), kTolerance) << t;
       ASSERT_LT((angular - s.velocity.angular).norm(), kTolerance) << t;
+      ASSERT_NEAR((b.grip - a.grip) / (2.0 * kStep), s.grip_rate, kTolerance) << t;
     }
   }
 }

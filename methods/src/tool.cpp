@@ -48,6 +48,42 @@ WorldBody make_chain(const ToolSettings& s, const Pose& start) {
 
 }  // namespace
 
+Pose compute_finger_pose(const Finger& finger, const DeviceState& hand) noexcept {
+  const Vec3 turn = rotation_vector(finger.closed.rotation * finger.open.rotation.conjugate());
+  Pose out;
+  out.position =
+      hand.pose.position +
+      hand.pose.rotation * (finger.open.position + hand.grip * (finger.closed.position - finger.open.position));
+  out.rotation = hand.pose.rotation * rotation_from_vector(hand.grip * turn) * finger.open.rotation;
+  return out;
+}
+
+Twist compute_finger_velocity(const Finger& finger, const DeviceState& hand) noexcept {
+  const Vec3 turn = rotation_vector(finger.closed.rotation * finger.open.rotation.conjugate());
+  const Vec3 arm = compute_finger_pose(finger, hand).position - hand.pose.position;
+  Twist out;
+  out.angular = hand.velocity.angular + hand.pose.rotation * (hand.grip_rate * turn);
+  out.linear = hand.velocity.linear + hand.velocity.angular.cross(arm) +
+               hand.pose.rotation * (hand.grip_rate * (finger.closed.position - finger.open.position));
+  return out;
+}
+
+std::vector<Finger> make_fingers(const ToolSettings& settings) {
+  switch (settings.kind) {
+    case ToolSettings::Kind::kPoint:
+      return {{.surface = {}, .radius = settings.radius, .open = {}, .closed = {}}};
+    case ToolSettings::Kind::kRigid:
+      return {{.surface = settings.surface, .radius = 0.0, .open = {}, .closed = {}}};
+    case ToolSettings::Kind::kChain:
+      fail_input("tool: a chain is no pointer; hold a point, a rigid body or fingers");
+    case ToolSettings::Kind::kFingers:
+      break;
+  }
+  if (settings.fingers.empty() || settings.fingers.size() > kMaxFingers)
+    fail_input("tool: {} fingers; allowed: 1 to {}", settings.fingers.size(), kMaxFingers);
+  return settings.fingers;
+}
+
 WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity, bool with_surface) {
   WorldBody tool;
   switch (settings.kind) {
@@ -60,6 +96,8 @@ WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3&
     case ToolSettings::Kind::kChain:
       tool = make_chain(settings, start);
       break;
+    case ToolSettings::Kind::kFingers:
+      fail_input("tool: fingers are where the hand has them and no body of the world");
   }
   tool.name = "tool";
   tool.shape.friction = settings.friction;

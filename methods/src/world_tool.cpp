@@ -25,6 +25,7 @@ TickResult WorldTool::step(const DeviceState& device, double h, StepReport& repo
 }
 
 std::string refuse_world(const World& world, const ToolSettings& tool) {
+  if (tool.kind == ToolSettings::Kind::kFingers) return "fingers are no body of the world";
   if (tool.kind != ToolSettings::Kind::kPoint && world.tool() < 0) return "the world has no tool in it";
   return {};
 }

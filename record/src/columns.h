@@ -59,6 +59,8 @@ void visit_columns(Row& row, const Visit& visit) {
   visit(Column{"contacts", "", "1"}, row.contacts);
   visit(Column{"events", "", "bits"}, row.events);
   visit(Column{"buttons", "", "bits"}, row.buttons);
+  visit(Column{"grip", "", "1"}, row.grip);
+  visit(Column{"grip_rate", "", "1/s"}, row.grip_rate);
 }
 
 /// The same for a StepRow.

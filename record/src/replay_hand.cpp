@@ -8,7 +8,9 @@ namespace palpate {
 std::vector<DeviceState> device_track(const std::vector<TickRow>& ticks) {
   std::vector<DeviceState> track;
   track.reserve(ticks.size());
-  for (const TickRow& row : ticks) track.push_back({row.time, row.device, row.device_velocity, row.buttons});
+  for (const TickRow& row : ticks) {
+    track.push_back({row.time, row.device, row.device_velocity, row.buttons, row.grip, row.grip_rate});
+  }
   return track;
 }
 

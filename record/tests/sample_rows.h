@@ -55,6 +55,7 @@ inline TickRow random_tick(unsigned seed) {
   row.contacts = static_cast<std::int32_t>(random());
   row.events = static_cast<std::uint32_t>(random());
   row.buttons = static_cast<std::uint32_t>(random());
+  row.grip = std::ldexp(static_cast<double>(random() >> 11), -53);
   return row;
 }
 

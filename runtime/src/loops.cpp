@@ -58,6 +58,8 @@ TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback)
   row.device = state.pose;
   row.device_velocity = state.velocity;
   row.buttons = state.buttons;
+  row.grip = state.grip;
+  row.grip_rate = state.grip_rate;
   row.tool = result.tool;
   row.wanted = result.wrench;
   row.sent = sent.wrench();

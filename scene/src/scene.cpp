@@ -205,6 +205,7 @@ void add_joint(World& world, const SceneJoint& s) {
 ToolSettings make_tool_settings(const Scene& scene) {
   ToolSettings tool = scene.tool;
   if (scene.make_tool_surface) tool.surface = scene.make_tool_surface();
+  if (scene.add_finger_surfaces) scene.add_finger_surfaces(tool);
   return tool;
 }
 
@@ -213,7 +214,9 @@ ToolSettings make_tool_settings(const Scene& scene) {
 World make_world(const Scene& scene) {
   World world(scene.world);
   for (const SceneBody& body : scene.bodies) body.add_to(world, body);
-  if (!world.is_static() || scene.tool.kind != ToolSettings::Kind::kPoint) {
+  const bool in_world = scene.tool.kind == ToolSettings::Kind::kPoint ? !world.is_static()
+                                                                      : scene.tool.kind != ToolSettings::Kind::kFingers;
+  if (in_world) {
     try {
       add_tool(world, make_tool_settings(scene), scene.make_device()->read(0.0).pose);
     } catch (const InputError& error) {

@@ -24,21 +24,27 @@ void visit_keyframes(Fields& f, MakePath& make) {
   KeyframePathSettings s;
   std::string interpolation = "smooth";
   bool turned = false;
+  bool gripped = false;
   f.choice({.name = "interpolation", .doc = "smooth (no overshoot, rest at the ends) or linear"}, interpolation,
            {"smooth", "linear"});
   f.list({.name = "keyframes", .doc = "where the hand is when", .required = true}, kMaxKeyframes, [&](Fields& k) {
     double time = 0.0;
     Vec3 position = Vec3::Zero();
     Quat rotation = Quat::Identity();
+    double grip = 0.0;
     k.number({.name = "time", .doc = "since the start", .unit = "s", .required = true}, time, kNotNegative);
     k.vector({.name = "position", .doc = "of the hand", .unit = "m", .required = true}, position);
     visit_rotation(k, rotation);
+    k.number({.name = "grip", .doc = "how far the hand is closed"}, grip, {0.0, 1.0});
     turned = turned || rotation.vec().norm() > 0.0;
+    gripped = gripped || grip > 0.0;
     s.times.push_back(time);
     s.positions.push_back(position);
     s.rotations.push_back(rotation);
+    s.grips.push_back(grip);
   });
   if (!turned) s.rotations.clear();
+  if (!gripped) s.grips.clear();
   s.interpolation = interpolation == "linear" ? PathInterpolation::kLinear : PathInterpolation::kSmooth;
   make = path_maker(std::move(s));
 }

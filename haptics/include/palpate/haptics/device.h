@@ -16,6 +16,8 @@ struct DeviceState {
   Pose pose;                  ///< of the handle
   Twist velocity;             ///< of the handle; estimated by VelocityEstimator where the device gives none
   std::uint32_t buttons = 0;  ///< bit i: button i is down
+  double grip = 0.0;          ///< how far a hand with fingers is closed: 0 open, 1 closed; 0 of a device without
+  double grip_rate = 0.0;     ///< its rate [1/s]
 };
 
 /// What a device is and can do; fixed after it is opened.

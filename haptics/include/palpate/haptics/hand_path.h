@@ -12,6 +12,8 @@ namespace palpate {
 struct HandSample {
   Pose pose;
   Twist velocity;
+  double grip = 0.0;       ///< as DeviceState::grip
+  double grip_rate = 0.0;  ///< [1/s]
 };
 
 /// What a hand does: pose and velocity as a function of time. The velocity is the exact derivative of the pose
@@ -31,7 +33,8 @@ class HandPath {
 /// How to go from one keyframe to the next.
 enum class PathInterpolation {
   /// Positions: through each keyframe without stopping, at rest at both ends, never overshooting along any axis
-  /// (monotone cubic, tangents by Fritsch & Butland 1984). Rotations: at rest at each keyframe, minimum jerk between.
+  /// (monotone cubic, tangents by Fritsch & Butland 1984). Rotations and grips: at rest at each keyframe, minimum jerk
+  /// between.
   kSmooth,
   /// Constant speed between keyframes, corners at them.
   kLinear,
@@ -41,6 +44,7 @@ struct KeyframePathSettings {
   std::vector<double> times;    ///< strictly increasing from 0 or later [s]; before the first the hand waits there
   std::vector<Vec3> positions;  ///< one for each time [m]
   std::vector<Quat> rotations;  ///< one for each time, or none: never turns
+  std::vector<double> grips{};  ///< one for each time, 0 open to 1 closed, or none: always open
   PathInterpolation interpolation = PathInterpolation::kSmooth;
 };
 

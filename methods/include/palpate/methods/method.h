@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,9 @@ struct TickResult {
   double residual = 0.0;        ///< of the contact solve [m]
   std::int32_t iterations = 0;  ///< of the contact solve
   std::int32_t contacts = 0;    ///< active contacts
+  /// What each finger of a tool of fingers feels, before the safety stage, in their order [N]; for display and
+  /// experiments. The hand gets their sum and torque, `wrench`.
+  std::array<Vec3, kMaxFingers> finger_forces{};
 };
 
 /// The half of a method that runs every tick, in the fast thread: real-time, so it never allocates, locks, throws,

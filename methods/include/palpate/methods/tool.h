@@ -1,33 +1,55 @@
 #pragma once
 
 #include <limits>
+#include <vector>
 
 #include "palpate/bodies/material.h"
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/haptics/coupling.h"
+#include "palpate/haptics/device.h"
 #include "palpate/world/world.h"
 
 namespace palpate {
 
-/// What the hand holds in the world. Every kind hangs on the virtual coupling by its handle.
+inline constexpr int kMaxFingers = 10;
+
+/// A pointer that is where the hand has it, without mass: a fingertip, one jaw of a gripper. Its pose in the handle's
+/// frame goes from `open` to `closed` with DeviceState::grip, straight and by the shortest turn.
+struct Finger {
+  TriangleMesh surface;  ///< in the finger's frame, convex: closed, outward; none: a ball
+  double radius = 0.01;  ///< of the ball, if there is no surface [m]
+  Pose open, closed;
+};
+
+/// Where a finger is, and how fast it moves (of its frame's origin). Real-time.
+Pose compute_finger_pose(const Finger& finger, const DeviceState& hand) noexcept;
+Twist compute_finger_velocity(const Finger& finger, const DeviceState& hand) noexcept;
+
+/// What the hand holds in the world. A point, a rigid body or a chain hangs on the virtual coupling by its handle.
 struct ToolSettings {
   enum class Kind : std::uint8_t {
-    kPoint,  ///< a point mass
-    kRigid,  ///< a rigid body: position and orientation in the hand, force and torque back
-    kChain,  ///< a chain of beams held by its first node: needle, wire, thread
+    kPoint,    ///< a point mass
+    kRigid,    ///< a rigid body: position and orientation in the hand, force and torque back
+    kChain,    ///< a chain of beams held by its first node: needle, wire, thread
+    kFingers,  ///< pointers on the handle, for methods that take the hand's place as given; not a body of the world
   };
   Kind kind = Kind::kPoint;
-  double mass = 0.001;   ///< of point and rigid body [kg]; the 1 g proxy of Knott & Kuhlen 2015
-  double radius = 0.0;   ///< of a point, so that it touches as a ball; of a chain [m]
-  TriangleMesh surface;  ///< of a rigid body, in the handle's frame: closed, outward
-  bool convex = true;    ///< the rigid body touches as the convex hull of its surface
-  double length = 0.2;   ///< of a chain [m]
-  int beams = 10;        ///< of a chain
-  Material material;     ///< of a chain
+  double mass = 0.001;          ///< of point and rigid body [kg]; the 1 g proxy of Knott & Kuhlen 2015
+  double radius = 0.0;          ///< of a point, so that it touches as a ball; of a chain [m]
+  TriangleMesh surface;         ///< of a rigid body, in the handle's frame: closed, outward
+  bool convex = true;           ///< the rigid body touches as the convex hull of its surface
+  double length = 0.2;          ///< of a chain [m]
+  int beams = 10;               ///< of a chain
+  Material material;            ///< of a chain
+  std::vector<Finger> fingers;  ///< at most kMaxFingers
   /// Coulomb coefficient; a pair has the geometric mean of its two. NaN: that of what is touched.
   double friction = std::numeric_limits<double>::quiet_NaN();
   VirtualCouplingSettings coupling;  ///< between handle and tool
 };
+
+/// The pointers of a tool for a method that takes the hand's place as given: its fingers, or the point (a ball) or
+/// rigid body as the only one. Throws InputError for a chain.
+std::vector<Finger> make_fingers(const ToolSettings& settings);
 
 /// The tool as a body: also the fast loop's own copy of it, which needs no surface where contacts come with the model:
 /// each step moves every vertex. Throws InputError.

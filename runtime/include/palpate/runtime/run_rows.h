@@ -24,6 +24,8 @@ struct TickRow {
   std::int32_t contacts = 0;    ///< active contacts
   std::uint32_t events = 0;     ///< bits of SafetyEvent that fired in this tick
   std::uint32_t buttons = 0;
+  double grip = 0.0;       ///< of the hand, 0 open, 1 closed
+  double grip_rate = 0.0;  ///< [1/s]
 };
 
 /// One slow step as it is recorded.

@@ -42,8 +42,9 @@ struct Scene {
   MethodSettings methods;
   RunSettings run;
   WorldSettings world;
-  ToolSettings tool;                                ///< but for a rigid one's surface:
-  std::function<TriangleMesh()> make_tool_surface;  ///< throws InputError
+  ToolSettings tool;                                       ///< but for a rigid one's surface:
+  std::function<TriangleMesh()> make_tool_surface;         ///< throws InputError
+  std::function<void(ToolSettings&)> add_finger_surfaces;  ///< the same for a hand of fingers
   std::vector<SceneBody> bodies;
   std::vector<SceneJoint> joints;
   std::string hand;                                      ///< kind of the device
@@ -58,8 +59,8 @@ Scene parse_scene(std::string text, const std::string& file);
 /// The scene format as a JSON Schema, made from the same description that reads files; schema/scene.schema.json.
 std::string make_scene_schema();
 
-/// All bodies, joints and, unless everything is static and the hand holds a point, the tool where the scene's device
-/// starts; prepared. Throws InputError.
+/// All bodies, joints and, unless everything is static and the hand holds a point, or the hand has fingers, the tool
+/// where the scene's device starts; prepared. Throws InputError.
 World make_world(const Scene& scene);
 
 /// Resets the world and makes the named method on it, starting where the device is. Throws InputError if the method
