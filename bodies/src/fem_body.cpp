@@ -72,7 +72,8 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
                   {.A = BlockMatrix(stiffness_.shared_pattern()),
                    .masses = masses_,
                    .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
-                   .lift = velocities_});
+                   .lift = velocities_,
+                   .free = velocities_});
   time_steps_.reserve(settings.max_time_steps);
   if (settings.max_time_steps > 1 && node_count() >= kNodesForTwoThreads) second_ = std::make_unique<SecondThread>();
   free_rows_.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
@@ -183,7 +184,9 @@ void FemBody::factor_system(System& system, double h, bool is_assembled) noexcep
 
 void FemBody::factor_second(void* self) noexcept {
   FemBody& body = *static_cast<FemBody*>(self);
-  body.factor_system(body.systems_[1], body.time_steps_[1], false);
+  System& system = body.systems_[1];
+  body.factor_system(system, body.time_steps_[1], false);
+  if (system.good) body.solve_free_motion(system, body.time_steps_[1], system.free);
 }
 
 bool FemBody::linearise(std::span<const double> time_steps) noexcept {
@@ -214,16 +217,22 @@ bool FemBody::linearise(std::span<const double> time_steps) noexcept {
 }
 
 void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
-  const double h = time_steps_[which];
+  if (which == 1 && second_) {
+    std::copy(systems_[1].free.begin(), systems_[1].free.end(), dv.begin());
+  } else {
+    solve_free_motion(systems_[which], time_steps_[which], dv);
+  }
+}
+
+void FemBody::solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept {
   for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = forces_[i] - h * stiffness_velocity_[i];
   if (prescribed_count_ > 0) {
     for (std::size_t i = 0; i < dv.size(); ++i) {
-      dv[i] = prescribed_[i] ? Vec3(systems_[which].fixed_scale * prescribed_changes_[i])
-                             : Vec3(dv[i] - systems_[which].lift[i]);
+      dv[i] = prescribed_[i] ? Vec3(system.fixed_scale * prescribed_changes_[i]) : Vec3(dv[i] - system.lift[i]);
     }
   }
   Eigen::Map<Eigen::MatrixXd> x(dv.data()->data(), static_cast<Eigen::Index>(3 * dv.size()), 1);
-  systems_[which].factor.solve(x);
+  system.factor.solve(x);
   for (std::size_t i = 0; i < dv.size(); ++i) {
     if (prescribed_[i]) dv[i] = prescribed_changes_[i];
   }

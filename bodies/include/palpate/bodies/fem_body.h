@@ -137,6 +137,7 @@ class FemBody : public Body {
     std::vector<double> masses;  ///< its part M/h + αM
     BlockCholesky factor;
     std::vector<Vec3> lift;    ///< A(h) times prescribed_changes_
+    std::vector<Vec3> free;    ///< Δv of the free motion, where the second thread has found it
     double fixed_scale = 1.0;  ///< diagonal of the prescribed nodes
     bool good = false;         ///< is factored
     std::int64_t assemble_ns = 0, factor_ns = 0;
@@ -145,6 +146,7 @@ class FemBody : public Body {
   void set_masses(System& system, double h) const noexcept;
   void assemble_system(System& system, double h) const noexcept;
   void factor_system(System& system, double h, bool is_assembled) noexcept;
+  void solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept;
   static void factor_second(void* self) noexcept;
   const BlockRows& without_prescribed(const BlockRows& J) noexcept;
   void update_surface_positions() noexcept;
@@ -163,7 +165,8 @@ class FemBody : public Body {
   std::unique_ptr<BlockMatrix> damping_;  ///< Σ β_e K₊_e unless uniform
   std::vector<System> systems_;           ///< one for each time step
   std::vector<double> time_steps_;
-  /// Factors the second time step's system beside the first's: the same bits as one after the other.
+  /// Factors the second time step's system and finds its free motion, beside the first's: the same bits as one after
+  /// the other.
   std::unique_ptr<SecondThread> second_;
   std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
   std::unique_ptr<StiffnessCompletion> completion_, damping_completion_;
