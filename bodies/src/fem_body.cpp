@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palpate/bodies/polar.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
 #include "stiffness_completion.h"
@@ -120,6 +121,62 @@ void FemBody::release(int block) noexcept {
   prescribed_[block] = 0;
 }
 
+void FemBody::set_handle(const Pose& handle, double radius) {
+  held_nodes_.clear();
+  Mat3 spread = Mat3::Zero();
+  double mass = 0.0;
+  for (int i = 0; i < node_count(); ++i) {
+    const Vec3 arm = positions_[i] - handle.position;
+    if (arm.norm() > radius) continue;
+    held_nodes_.push_back({i, masses_[i], handle.rotation.conjugate() * arm});
+    mass += masses_[i];
+    const Vec3 first = held_nodes_.back().place - held_nodes_.front().place;
+    spread += first * first.transpose();
+  }
+  // The second invariant vanishes where all lie in a line, whose turning about itself nothing would hold.
+  const double second = 0.5 * (spread.trace() * spread.trace() - (spread * spread).trace());
+  if (held_nodes_.size() < 3 || !(second > 1e-12 * radius * radius * radius * radius))
+    fail_input("{} nodes lie within {} m of the handle; needed: three at least that are not in a line",
+               held_nodes_.size(), radius);
+  for (HeldNode& held : held_nodes_) held.share /= mass;
+}
+
+bool FemBody::set_grip(const Grip& grip) noexcept {
+  grip_ = grip;
+  return !held_nodes_.empty();
+}
+
+Vec3 FemBody::compute_held_force(const HeldNode& held) const noexcept {
+  const Vec3 arm = grip_.target.rotation * held.place;
+  const Vec3 way = grip_.target.position + arm - positions_[held.node];
+  const Vec3 speed = grip_.target_velocity.linear + grip_.target_velocity.angular.cross(arm) - velocities_[held.node];
+  return held.share * (grip_.stiffness * way + grip_.damping * speed);
+}
+
+Pose FemBody::handle_pose() const noexcept {
+  Vec3 middle = Vec3::Zero(), middle_place = Vec3::Zero();
+  for (const HeldNode& held : held_nodes_) {
+    middle += held.share * positions_[held.node];
+    middle_place += held.share * held.place;
+  }
+  Mat3 F = Mat3::Zero();
+  for (const HeldNode& held : held_nodes_)
+    F += held.share * (positions_[held.node] - middle) * (held.place - middle_place).transpose();
+  const Mat3 R = compute_rotation(F);
+  return {middle - R * middle_place, Quat(R)};
+}
+
+Wrench FemBody::compute_grip() const noexcept {
+  const Vec3 handle = handle_pose().position;
+  Wrench sum;
+  for (const HeldNode& held : held_nodes_) {
+    const Vec3 force = compute_held_force(held);
+    sum.force += force;
+    sum.torque += (positions_[held.node] - handle).cross(force);
+  }
+  return sum;
+}
+
 void FemBody::set_blocks_zero(const Assembly& out) const noexcept {
   std::fill_n(out.blocks, 9 * pattern().stored(), 0.0);
   if (out.damping_blocks) std::fill_n(out.damping_blocks, 9 * pattern().stored(), 0.0);
@@ -127,6 +184,8 @@ void FemBody::set_blocks_zero(const Assembly& out) const noexcept {
 
 void FemBody::set_masses(System& system, double h) const noexcept {
   for (std::size_t i = 0; i < masses_.size(); ++i) system.masses[i] = masses_[i] / h + damping_masses_[i];
+  for (const HeldNode& held : held_nodes_)
+    system.masses[held.node] += held.share * (grip_.damping + h * grip_.stiffness);
 }
 
 /// Returns whether it has left A(h) in the first system, for the h that its masses are of.
@@ -146,6 +205,10 @@ bool FemBody::assemble_forces(double h) noexcept {
     const Vec3 damping = uniform_damping_ ? Vec3(stiffness_damping_ * stiffness_velocity_[i]) : damping_velocity_[i];
     forces_[i] += masses_[i] * gravity_ + external_forces_[i] - damping_masses_[i] * velocities_[i] - damping;
     prescribed_changes_[i] = prescribed_[i] ? Vec3(prescribed_velocities_[i] - velocities_[i]) : Vec3::Zero();
+  }
+  for (const HeldNode& held : held_nodes_) {
+    forces_[held.node] += compute_held_force(held);
+    stiffness_velocity_[held.node] += held.share * grip_.stiffness * velocities_[held.node];
   }
   return complete && uniform_damping_;
 }

@@ -117,7 +117,8 @@ Method make_double_coupling(const MethodContext& context) {
 }
 
 std::string refuse_double_coupling(const World& world, const ToolSettings& tool) {
-  if (tool.kind == ToolSettings::Kind::kChain) return "the hand must hold a rigid tool or a point, not a chain";
+  if (tool.kind != ToolSettings::Kind::kPoint && tool.kind != ToolSettings::Kind::kRigid)
+    return "the hand must hold a rigid tool or a point";
   if (world.tool() < 0) return "the world has no tool in it";
   return {};
 }

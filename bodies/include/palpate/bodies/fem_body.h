@@ -42,6 +42,12 @@ class FemBody : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
+  /// Holds the nodes of set_handle(), if there are any: each by its share of the grip's spring and damper, tied to its
+  /// place in the handle. So the resistance to turning is what their distances make of k and b; the grip's own
+  /// rotational stiffness and damping are not used. Exact: A(h) has the whole derivative.
+  bool set_grip(const Grip& grip) noexcept override;
+  Wrench compute_grip() const noexcept override;
+  Pose handle_pose() const noexcept override;  ///< nearest to the held nodes
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
@@ -63,6 +69,9 @@ class FemBody : public Body {
   std::span<const Vec3> rest_positions() const noexcept { return rest_positions_; }  ///< [m]
   std::span<const Vec3> positions() const noexcept { return positions_; }            ///< [m]
   void set_positions(std::span<const Vec3> positions) noexcept;
+  /// Set-up: the nodes within `radius` [m] of the handle's position are what set_grip() holds, as they are now. Throws
+  /// InputError if there are fewer than three, or all lie in a line.
+  void set_handle(const Pose& handle, double radius);
   std::span<const double> masses() const noexcept { return masses_; }                  ///< lumped, of the nodes [kg]
   std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
   const Vec3& gravity() const noexcept { return gravity_; }
@@ -170,6 +179,15 @@ class FemBody : public Body {
   std::unique_ptr<SecondThread> second_;
   std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
   std::unique_ptr<StiffnessCompletion> completion_, damping_completion_;
+  struct HeldNode {
+    int node;
+    double share;  ///< of the grip; they add up to 1
+    Vec3 place;    ///< in the handle's frame [m]
+  };
+  Vec3 compute_held_force(const HeldNode& held) const noexcept;
+  std::vector<HeldNode> held_nodes_;
+  Grip grip_;
+
   std::vector<Vec3> prescribed_changes_;  ///< Δv of the prescribed nodes, zero elsewhere
   bool prescribed_move_ = false;          ///< any of them is not zero
   BlockRows free_rows_;
