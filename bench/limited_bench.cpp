@@ -4,7 +4,6 @@
 // and 15.2 ms and 32.3 ms for the slow step. Measured as the thread's own computing time: others on the machine do not
 // count.
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include <cmath>
 
 #include "palpate/bodies/corotational_hexes.h"
+#include "palpate/core/clock.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/methods/registry.h"
 
@@ -20,12 +20,6 @@ namespace {
 
 constexpr double kRadius = 0.05, kDepth = 0.002;
 constexpr int kSlow = 33;
-
-double thread_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
-}
 
 struct alignas(64) Line {
   std::byte bytes[64];
@@ -66,17 +60,17 @@ Times stroke(World& world, const ToolSettings& tool, int ticks) {
     if (i % kSlow == 0) {
       std::swap(model, next);
       StepReport report;
-      const double start = thread_ns();
+      const double start = static_cast<double>(processor_ns());
       method.slow->step_bytes(feedback.data()->bytes, next.data()->bytes, report);
-      out.steps.push_back(thread_ns() - start);
+      out.steps.push_back(static_cast<double>(processor_ns()) - start);
       for (std::size_t k = 0; k < kStageCount; ++k)
         out.stages[k] += std::isnan(report.stage_time[k]) ? 0.0 : report.stage_time[k];
       reinterpret_cast<MessageHeader*>(next.data())->sequence = ++sequence;
     }
     device.pose.position = hand_at(i);
-    const double start = thread_ns();
+    const double start = static_cast<double>(processor_ns());
     const TickResult r = method.fast->tick_bytes(device, model.data()->bytes, feedback.data()->bytes);
-    out.ticks.push_back(thread_ns() - start);
+    out.ticks.push_back(static_cast<double>(processor_ns()) - start);
     reinterpret_cast<MessageHeader*>(feedback.data())->sequence = static_cast<std::uint64_t>(i) + 1;
     out.iterations += r.iterations;
   }

@@ -1,9 +1,9 @@
-#include <time.h>
 
 #include <algorithm>
 
 #include "dervaux_run.h"
 #include "experiments.h"
+#include "palpate/core/clock.h"
 #include "palpate/haptics/scripted.h"
 #include "palpate/scene/builtin.h"
 
@@ -11,12 +11,6 @@
 // frequency of 1000 Hz" (Dervaux et al. 2013, section VI), with ten beams; the paper gives no times.
 namespace palpate {
 namespace {
-
-std::int64_t processor_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1'000'000'000 * std::int64_t{t.tv_sec} + t.tv_nsec;
-}
 
 /// Times the fast half by what the processor spends on it: what others do on a shared machine meanwhile does not count.
 class TimedFast final : public FastHalf {

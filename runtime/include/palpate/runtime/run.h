@@ -43,7 +43,7 @@ struct RunSummary {
   std::uint64_t ticks = 0;
   std::uint64_t steps = 0;
   double seconds = 0.0;   ///< simulated (lockstep) or passed (realtime)
-  Histogram tick_times;   ///< computing time of a tick
+  Histogram tick_times;   ///< computing time of a tick: the processor's (lockstep) or by the clock (realtime)
   Histogram step_times;   ///< computing time of a slow step
   Histogram tick_delays;  ///< realtime: how late a tick began
   Histogram step_delays;  ///< realtime: how late a slow step began
