@@ -63,7 +63,8 @@ class Viewer final : public RunSink {
   }
 
   void add(const TickRow& row) override {
-    last_ = row;
+    // Paused, the first tick only gets the loops ready: what is seen stays what it was.
+    if (!(paused_ && row.time == 0.0)) last_ = row;
     last_clock_ = clock_ + row.time;
     samples_.add(make_sample(row, base_ + row.time));
     ++summary_.ticks;
@@ -129,6 +130,8 @@ class Viewer final : public RunSink {
     segment_wall_ = since_start();
     RunSettings run = scene_.run;
     run.seconds = kForever;
+    // A pause is not felt by a device: what is stepped through shows its force from the first tick.
+    if (!segment_realtime_) run.safety.ramp_time = run.dt;
     RunControl control;
     control.stop = &segment_stop_;
     control.progress = [this](double t) { on_progress(t); };
@@ -305,7 +308,8 @@ class Viewer final : public RunSink {
   void grant() {
     const Wish wish = std::exchange(wish_, {});
     if (!wish.any()) return;
-    recorder_.stop();  // a recording is of one scene and method
+    const auto film = wish.film ? recorder_.find_film(*wish.film) : nullptr;  // before stop() lets an old one go
+    recorder_.stop();                                                         // a recording is of one scene and method
     held_ = false;
     hand_->let_go();
     if (show_) {
@@ -313,8 +317,8 @@ class Viewer final : public RunSink {
       paused_ = false;
       publish_geometry();
     }
-    if (wish.film) {
-      show_.emplace(recorder_.find_film(*wish.film));
+    if (film) {
+      show_.emplace(film);
       paused_ = false;
       std::string geometry = show_->film().geometry();
       WorldWatch::renumber_geometry(geometry, ++geometry_);
@@ -357,6 +361,11 @@ class Viewer final : public RunSink {
     next_state_ = since_start() + kStatePeriod;
     want();
     const WebServerCounters server = server_.counters();
+    // A page that went away without letting go.
+    if (held_ && server.clients == 0) {
+      held_ = false;
+      hand_->let_go();
+    }
     Json film;
     if (show_) {
       const Film& f = show_->film();

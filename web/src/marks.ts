@@ -7,7 +7,7 @@ const kForce = 0xe2483d;
 const kTorque = 0x3d8fe2;
 const kContact = 0x2f9e44;
 const kMaxContacts = 256;
-const kMaxFaces = 192;
+const kMaxFaces = 512;
 /// Of convex sets; they repeat.
 const kSets = [0x3d7fe2, 0xf58518, 0x54a24b, 0xb279a2, 0x72b7b2, 0xe45756, 0xeeca3b, 0x9d755d];
 

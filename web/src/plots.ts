@@ -65,7 +65,9 @@ class Scroll {
     const axis = { stroke: () => css("--ink-soft"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 }, font: "11px system-ui" };
     this.plot = new uPlot(
       {
-        width: 300, height: 100, cursor: { show: false }, legend: { show: false }, scales: { x: { time: false } },
+        width: 300, height: 100, cursor: { show: false }, legend: { show: false },
+        // Times begin at nothing; a force has two sides.
+        scales: { x: { time: false }, y: measure === undefined ? {} : { range: (_, __, max) => [0, 1.05 * (max || 1)] } },
         axes: [{ ...axis, size: 24 }, { ...axis, size: 40 }],
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: s.colour, fill: s.fill, width: 1, points: { show: false } }))],
         hooks: { draw: [(u) => this.drawPercentiles(u)] },

@@ -4,7 +4,7 @@ import { Body, Mesh } from "./frame";
 
 export type Colouring = "plain" | "deformation" | "stress";
 
-const kCrease = Math.cos((50 * Math.PI) / 180);
+const kCrease = Math.cos((65 * Math.PI) / 180);
 
 /// From nothing to the scale's end, as the legend in app.css has it.
 const kRamp: [number, number, number][] = [[0.87, 0.86, 0.84], [0.98, 0.77, 0.38], [0.85, 0.27, 0.16], [0.42, 0.04, 0.26]];
@@ -21,7 +21,7 @@ const kTable = (() => {
   return table;
 })();
 
-/// Vertices apart where faces meet at more than 50°, so that edges look sharp and all else smooth: for every corner of
+/// Vertices apart where faces meet at more than 65°, so that edges look sharp and all else smooth: for every corner of
 /// every triangle the vertex to draw, and for every vertex to draw the body's.
 function splitCreases({ positions, triangles }: Mesh): { index: Uint32Array; source: Uint32Array } {
   const vertices = positions.length / 3;

@@ -13,7 +13,7 @@ before(async () => {
     executablePath: process.env.BROWSER,
     args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--disable-background-networking"],
   });
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
   page.on("pageerror", (e) => errors.push(e.message));
   await page.goto(engine.url);
 });
@@ -68,9 +68,9 @@ test("the tool follows a drag, and force and plot answer", async () => {
   const at = await page.evaluate((p) => window.palpate.toScreen(p), start.device.position);
   await page.mouse.move(at.x, at.y);
   await page.mouse.down();
-  for (let i = 1; i <= 40; ++i) {
-    await page.mouse.move(at.x + i, at.y + 4 * i);
-    await page.waitForTimeout(15);
+  for (let i = 1; i <= 10; ++i) {
+    await page.mouse.move(at.x + 4 * i, at.y + 16 * i);
+    await page.waitForTimeout(20);
   }
   await until(() => Math.hypot(...window.palpate.frame().force) > 1);
   const held = await read("frame");
@@ -235,7 +235,7 @@ test("dark, and as small as a phone", async () => {
   await picture("phone");
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wide <= 0, "nothing sticks out");
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.setViewportSize({ width: 1100, height: 700 });
   await picture("organ");
 });
 

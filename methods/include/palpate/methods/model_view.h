@@ -11,7 +11,7 @@ namespace palpate {
 /// What a contact model looks like, for people: triangles that stand for its constraints, in sets where it has sets.
 /// Plain data of fixed size; a slow half fills it while somebody watches.
 struct ModelView {
-  static constexpr std::size_t kMaxFaces = 192;
+  static constexpr std::size_t kMaxFaces = 512;
 
   struct Face {
     float corner[3][3];  ///< counter-clockwise seen from free space [m]
