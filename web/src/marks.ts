@@ -75,7 +75,7 @@ export class Marks {
   private readonly tool = new THREE.Mesh(new THREE.SphereGeometry(1, 32, 24), new THREE.MeshStandardMaterial({ color: kTool, roughness: 0.35 }));
   private readonly hand = new THREE.Mesh(
     new THREE.SphereGeometry(1, 24, 16),
-    new THREE.MeshStandardMaterial({ color: 0xffffff, transparent: true, opacity: 0.35, depthWrite: false }),
+    new THREE.MeshStandardMaterial({ color: 0xffffff, transparent: true, opacity: 0.35, depthWrite: false, depthTest: false }),
   );
   private readonly toolAxes = over(new THREE.AxesHelper(1));
   private readonly handAxes = over(new THREE.AxesHelper(1));
@@ -86,6 +86,7 @@ export class Marks {
   private readonly dots = over(new THREE.Points(lines(kMaxContacts), new THREE.PointsMaterial({ color: kContact, size: 6, sizeAttenuation: false })));
   private readonly faces: THREE.Mesh<THREE.BufferGeometry, THREE.MeshBasicMaterial>;
   private readonly edges: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
+  private edgeLength = 0; // of the faces, mean [m]
   private readonly fingers = new THREE.Group();
   private readonly fingerForces: Arrow[] = [];
 
@@ -173,6 +174,11 @@ export class Marks {
     dots.needsUpdate = true;
   }
 
+  /// Edges of faces only where they do not hide them: `pixel` is a pixel's size at the scene's distance [m].
+  fitEdges(pixel: number): void {
+    this.edges.material.opacity = 0.35 * Math.min(1, Math.max(0, (this.edgeLength / pixel - 4) / 12));
+  }
+
   /// The contact model's faces, each a little above the surface, one colour for each set. How many sets there are.
   showFaces(data: Float32Array, size: number): number {
     const count = Math.min(kMaxFaces, Math.floor(data.length / kFaceFields));
@@ -182,11 +188,13 @@ export class Marks {
     const edges = this.edges.geometry.getAttribute("position") as THREE.BufferAttribute;
     const colour = new THREE.Color();
     const seen = new Set<number>();
+    let length = 0;
     for (let i = 0; i < count; ++i) {
       const f = data.subarray(kFaceFields * i, kFaceFields * (i + 1));
       const set = sets[kFaceFields * i + 12];
       seen.add(set);
       colour.setHex(kSets[set % kSets.length]);
+      length += Math.hypot(f[3] - f[0], f[4] - f[1], f[5] - f[2]);
       const corner = (k: number) => [0, 1, 2].map((c) => f[3 * k + c] + 0.001 * size * f[9 + c]) as Triple;
       for (let k = 0; k < 3; ++k) {
         corners.setXYZ(3 * i + k, ...corner(k));
@@ -197,6 +205,7 @@ export class Marks {
     }
     this.faces.geometry.setDrawRange(0, 3 * count);
     this.edges.geometry.setDrawRange(0, 6 * count);
+    this.edgeLength = count > 0 ? length / count : 0;
     corners.needsUpdate = colours.needsUpdate = edges.needsUpdate = true;
     return seen.size;
   }

@@ -141,7 +141,7 @@ export class SceneView {
   }
 
   update(frame: Frame, state: State): void {
-    const radius = Math.max(state.tool_radius, 0.012 * this.size);
+    const radius = Math.max(state.tool_radius, 0.018 * this.size);
     this.marks.update(frame, this.size, radius, state.tool !== "point", !this.toolIsBody);
   }
 
@@ -173,6 +173,8 @@ export class SceneView {
       this.camera.updateProjectionMatrix();
     }
     this.controls.update();
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    this.marks.fitEdges((2 * distance * Math.tan((0.5 * this.camera.fov * Math.PI) / 180)) / Math.max(1, height));
     this.renderer.render(this.scene, this.camera);
   }
 
