@@ -9,7 +9,10 @@ if (!palpate) {
 }
 process.env.PALPATE = palpate;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const median = (list) => list.slice().sort((a, b) => a - b)[Math.floor(list.length / 2)];
+const median = (list) => {
+  const sorted = list.slice().sort((a, b) => a - b);
+  return 0.5 * (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]);
+};
 
 async function run(watched) {
   const engine = await startEngine(scene);
