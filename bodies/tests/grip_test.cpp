@@ -5,7 +5,7 @@
 #include "palpate/geometry/shapes.h"
 
 // Bodies held by a hand.
-namespace palpate {
+namespace palpate::grip_test {
 namespace {
 
 using namespace testing;
@@ -139,4 +139,4 @@ TEST(Response, IsTheSolveOfEveryUnitForce) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::grip_test

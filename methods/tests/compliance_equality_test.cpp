@@ -12,7 +12,7 @@
 
 // With equal rates and no latency nothing is approximated: `compliance` must be `reference`. This proves the
 // bookkeeping of both violations, both compliances and both solves, for every kind of tool, body and constraint.
-namespace palpate {
+namespace palpate::compliance_equality_test {
 namespace {
 
 struct alignas(64) Line {
@@ -217,4 +217,4 @@ INSTANTIATE_TEST_SUITE_P(All, EqualRates,
                          case_name);
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::compliance_equality_test

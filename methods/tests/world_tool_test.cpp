@@ -7,7 +7,7 @@
 #include "palpate/methods/registry.h"
 
 // `reference` and `direct` with every kind of tool in every kind of world.
-namespace palpate {
+namespace palpate::world_tool_test {
 namespace {
 
 constexpr double kGravity = 9.81;
@@ -183,4 +183,4 @@ TEST(Methods, RefuseWhatTheyCannotDo) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::world_tool_test

@@ -8,7 +8,7 @@
 #include "palpate/runtime/delay_line.h"
 #include "palpate/runtime/row_ring.h"
 
-namespace palpate {
+namespace palpate::latest_value_test {
 namespace {
 
 TEST(LatestValue, ReaderGetsTheNewestAndEachOnce) {
@@ -141,4 +141,4 @@ TEST(DelayLine, IsNeverTornUnderTwoThreads) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::latest_value_test

@@ -15,7 +15,7 @@
 #include "palpate/runtime/run.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::loops_test {
 namespace {
 
 TriangleMesh make_floor(double half) {
@@ -425,4 +425,4 @@ TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::loops_test
