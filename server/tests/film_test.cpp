@@ -4,7 +4,7 @@
 
 #include "../src/page_request.h"
 
-namespace palpate {
+namespace palpate::film_test {
 namespace {
 
 float read_float(const std::string& bytes, std::size_t at) {
@@ -67,4 +67,4 @@ TEST(PageRequest, TakesWhatIsRightAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::film_test
