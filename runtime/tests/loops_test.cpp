@@ -68,8 +68,7 @@ Result run(std::string_view method_name, const RunSettings& settings, double fri
   const std::unique_ptr<Device> device = make_pressing_hand();
   World world = make_world_for(find_method(method_name), friction, device->read(0.0));
   MethodSettings exact;
-  exact.jacobian.tolerance = exact.compliance.tolerance =
-      1e-10;  // so that no force is off by more than this times the coupling
+  exact.jacobian.tolerance = exact.compliance.tolerance = 1e-10;  // so that no force is off by more than this times the coupling
   Method method =
       find_method(method_name).make({world, {}, settings.dt, settings.slow_period, device->read(0.0), exact});
   Result out;
