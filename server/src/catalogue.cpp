@@ -12,18 +12,10 @@ namespace catalogue {
 
 using Json = nlohmann::ordered_json;
 
+/// As far as a page draws them differently.
 std::string_view name_of(ToolSettings::Kind kind) noexcept {
-  switch (kind) {
-    case ToolSettings::Kind::kPoint:
-      return "point";
-    case ToolSettings::Kind::kRigid:
-      return "rigid";
-    case ToolSettings::Kind::kChain:
-      return "chain";
-    case ToolSettings::Kind::kFingers:
-      break;
-  }
-  return "fingers";
+  if (kind == ToolSettings::Kind::kPoint) return "point";
+  return kind == ToolSettings::Kind::kFingers ? "fingers" : "body";
 }
 
 }  // namespace catalogue

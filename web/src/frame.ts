@@ -89,7 +89,7 @@ export interface State {
   realtime: boolean;
   time: number;
   seconds: number;
-  tool: "point" | "rigid" | "chain" | "fingers";
+  tool: "point" | "fingers" | "body";
   tool_radius: number;
   stress: boolean;
   recording: boolean;
