@@ -5,6 +5,7 @@
 #include "lanes.h"
 #include "palpate/core/error.h"
 #include "polar_lanes.h"
+#include "stress.h"
 #include "tet_model.h"
 
 namespace palpate {
@@ -106,6 +107,7 @@ CorotationalHexes::CorotationalHexes(const HexGrid& grid, std::span<const Materi
     : FemBody(make_model(grid, materials, surface), settings.fem), cell_(grid.cell) {
   for (std::size_t region = 0; region < materials.size(); ++region) {
     rest_stiffness_.push_back(make_hex_stiffness(cell_, materials[region], settings.enhanced));
+    shear_moduli_.push_back(materials[region].lame_mu());
     std::vector<std::size_t> members;
     for (std::size_t h = 0; h < grid.hexes.size(); ++h) {
       if ((grid.regions.empty() ? 0 : grid.regions[h]) == static_cast<int>(region)) members.push_back(h);
@@ -203,6 +205,29 @@ double CorotationalHexes::compute_elastic_energy() const noexcept {
     for (int lane = 0; lane < kLanes; ++lane) energy += 0.5 * g.weight[lane] * twice[lane];
   }
   return energy;
+}
+
+/// At the centre of each cell, where the incompatible modes have no gradient.
+void CorotationalHexes::add_stress(std::span<std::array<double, 2>> nodes) const noexcept {
+  for (const Group& g : groups_) {
+    const Turned t = turn(g);
+    Matrix gradient{};
+    for (int a = 0; a < 8; ++a) {
+      for (int i = 0; i < 3; ++i) {
+        for (int axis = 0; axis < 3; ++axis)
+          gradient.m[i][axis] += t.u[a].v[i] * ((a >> axis & 1 ? 0.25 : -0.25) / cell_[axis]);
+      }
+    }
+    const Double4 stress = compute_von_mises(gradient, fill(shear_moduli_[g.region]));
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (g.weight[lane] == 0.0) continue;
+      const double volume = g.weight[lane] * cell_.prod();
+      for (const auto& node : g.node) {
+        nodes[node[lane]][0] += volume * stress[lane];
+        nodes[node[lane]][1] += volume;
+      }
+    }
+  }
 }
 
 }  // namespace palpate

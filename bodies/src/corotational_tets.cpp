@@ -5,6 +5,7 @@
 #include "lanes.h"
 #include "polar_lanes.h"
 #include "stiffness_completion.h"
+#include "stress.h"
 #include "volume_patches.h"
 
 namespace palpate {
@@ -228,6 +229,24 @@ double CorotationalTets::compute_elastic_energy() const noexcept {
   }
   patches_->gather_pressures();
   return energy + patches_->compute_energy();
+}
+
+void CorotationalTets::add_stress(std::span<std::array<double, 2>> nodes) const noexcept {
+  const double* x = pad_positions();
+  for (const Group& g : groups_) {
+    Matrix F;
+    compute_gradient(g, x, F);
+    Matrix strain = times_transposed(F, compute_rotations(F));
+    for (int i = 0; i < 3; ++i) strain.m[i][i] -= fill(1.0);
+    const Double4 sum = compute_von_mises(strain, load(g.mu));  // μ times the volume
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (g.volume[lane] == 0.0) continue;
+      for (const auto& node : g.node) {
+        nodes[node[lane]][0] += sum[lane];
+        nodes[node[lane]][1] += g.volume[lane];
+      }
+    }
+  }
 }
 
 }  // namespace palpate

@@ -59,7 +59,8 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
       vertex_node_(std::move(model.vertex_node)),
       vertex_weight_(std::move(model.vertex_weight)),
       surface_positions_(std::move(model.surface.vertices)),
-      surface_velocities_(surface_positions_.size(), Vec3::Zero()) {
+      surface_velocities_(surface_positions_.size(), Vec3::Zero()),
+      node_stress_(positions_.size()) {
   validate(settings);
   if (!uniform_damping_) {
     damping_ = std::make_unique<BlockMatrix>(stiffness_.shared_pattern());
@@ -350,6 +351,20 @@ BodyMomentum FemBody::compute_momentum() const noexcept {
     momentum.angular += masses_[i] * positions_[i].cross(velocities_[i]);
   }
   return momentum;
+}
+
+bool FemBody::compute_surface_stress(std::span<float> out) const noexcept {
+  std::fill(node_stress_.begin(), node_stress_.end(), std::array<double, 2>{});
+  add_stress(node_stress_);
+  for (std::size_t v = 0; v < out.size(); ++v) {
+    double stress = 0.0;
+    for (int k = vertex_begin_[v]; k < vertex_begin_[v + 1]; ++k) {
+      const auto& [sum, volume] = node_stress_[vertex_node_[k]];
+      stress += vertex_weight_[k] * sum / volume;
+    }
+    out[v] = static_cast<float>(stress);
+  }
+  return true;
 }
 
 void FemBody::update_surface_positions() noexcept {

@@ -310,4 +310,19 @@ double NonlinearTets::compute_stable_step() const noexcept {
   return 2.0 / std::sqrt(largest);
 }
 
+/// Of Cauchy's stress P Fᵀ / J.
+void NonlinearTets::add_stress(std::span<std::array<double, 2>> nodes) const noexcept {
+  gather_pressures();
+  for (const Element& e : elements_) {
+    const Mat3 F = compute_gradient(e);
+    const Mat3 stress = compute_stress(e, F) * F.transpose() / std::max(std::abs(F.determinant()), 1e-6);
+    const Mat3 deviator = stress - stress.trace() / 3.0 * Mat3::Identity();
+    const double von_mises = std::sqrt(1.5) * deviator.norm();
+    for (const std::int32_t node : e.node) {
+      nodes[node][0] += e.volume * von_mises;
+      nodes[node][1] += e.volume;
+    }
+  }
+}
+
 }  // namespace palpate

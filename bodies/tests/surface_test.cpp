@@ -23,6 +23,33 @@ TEST_P(Surface, IsClosedOutwardAndMovesWithTheBody) {
   EXPECT_NEAR(report.volume, 1.5 * 1.5 * 1.5 * 0.12 * 0.1 * 0.08, 1e-15);
 }
 
+std::vector<float> surface_stress(const FemBody& body) {
+  std::vector<float> stress(body.surface().positions.size());
+  EXPECT_TRUE(body.compute_surface_stress(stress));
+  return stress;
+}
+
+// A bar that is pulled, wherever it points, bears E e everywhere. Corotational strain is linear, so that only rounding
+// is left (the rotation's 1e-15 over the strain, and floats); the nonlinear ones differ by a few e.
+TEST_P(Surface, StressOfAPulledBarIsItsTension) {
+  const BlockOptions o;
+  const double e = 1e-4, nu = o.material.poisson_ratio, tension = o.material.young_modulus * e;
+  auto body = make_block(GetParam(), o);
+  const Mat3 turn = Eigen::AngleAxisd(1.1, Vec3(1.0, -2.0, 0.5).normalized()).toRotationMatrix();
+  map_affinely(*body, turn * Mat3(Vec3(1.0 + e, 1.0 - nu * e, 1.0 - nu * e).asDiagonal()));
+  const double tolerance = is_nonlinear(GetParam()) ? 10.0 * e * tension : 1e-6 * tension;
+  for (const float stress : surface_stress(*body)) EXPECT_NEAR(stress, tension, tolerance);
+}
+
+// Pressure alone has no von Mises stress, nor has a turn.
+TEST_P(Surface, StressOfASqueezedAndTurnedBlockIsZero) {
+  auto body = make_block(GetParam());
+  const Mat3 turn = Eigen::AngleAxisd(2.0, Vec3::UnitZ()).toRotationMatrix();
+  map_affinely(*body, 0.95 * turn, Vec3(0.3, 0.0, 0.0));
+  for (const float stress : surface_stress(*body))
+    EXPECT_NEAR(stress, 0.0, 1e-6 * BlockOptions().material.young_modulus);
+}
+
 /// A sphere embedded in voxels twice as coarse as its triangles.
 CorotationalHexes make_voxel_sphere(double cell, double poisson = 0.4) {
   const TriangleMesh sphere = make_sphere(0.05, 8);

@@ -23,18 +23,6 @@ class Recorder final : public RunSink {
   RecordingWriter* writer_;
 };
 
-RecordingHeader make_header(const Scene& scene, const std::string& method, bool lockstep) {
-  RecordingHeader header;
-  header.scene_name = scene.name;
-  header.scene = scene.text;
-  header.method = method;
-  header.lockstep = lockstep;
-  header.dt = scene.run.dt;
-  header.slow_period = scene.run.slow_period;
-  header.latency = lockstep ? scene.run.latency : 0.0;
-  return header;
-}
-
 }  // namespace
 
 SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, Device* device) {
@@ -49,7 +37,8 @@ SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& opti
   SceneRun out;
   out.data.name = name;
   std::optional<RecordingWriter> writer;
-  if (!options.recording.empty()) writer.emplace(options.recording, make_header(scene, name, options.lockstep));
+  if (!options.recording.empty())
+    writer.emplace(options.recording, make_recording_header(scene, name, options.lockstep));
   Recorder recorder(out.data, options.keep_rows, writer ? &*writer : nullptr);
 
   const RunParts parts{method, *device, &recorder};

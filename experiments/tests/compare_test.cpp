@@ -19,7 +19,7 @@ Scene short_scene(std::string_view name, double seconds) {
 }
 
 TEST(Compare, GivesEveryMethodTheSameHandAsTheTruth) {
-  const Scene scene = short_scene("organ", 0.5);
+  const Scene scene = short_scene("organ-static", 0.5);
   World world = make_world(scene);
   const Comparison c = compare_methods(scene, world, {});
   ASSERT_GE(c.runs.size(), 2u);

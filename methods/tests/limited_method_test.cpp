@@ -310,5 +310,39 @@ TEST(Limited, FeelsARigidBodyAndMovesIt) {
   EXPECT_LT((r.tool.position - moved).norm(), 0.04);
 }
 
+/// Two slopes that meet along z, at x = 0, `rise` above or below their outer edges.
+TriangleMesh make_gable(double rise) {
+  TriangleMesh m;
+  for (const double x : {-0.05, 0.0, 0.05}) {
+    for (const double z : {-0.05, 0.05}) m.vertices.push_back(Vec3(x, x == 0.0 ? rise : 0.0, z));
+  }
+  m.triangles = {{0, 1, 3}, {0, 3, 2}, {2, 3, 5}, {2, 5, 4}};
+  return m;
+}
+
+// What people see of the model: a ridge is one convex set, a valley two, one for each slope.
+TEST(LimitedView, ShowsConvexSets) {
+  for (const double rise : {0.01, -0.01}) {
+    World world;
+    world.add({"gable", TriangleTree(make_gable(rise)), 0.0});
+    DeviceState start;
+    start.pose.position = Vec3(0.002, rise + 0.005, 0.0);
+    MethodSettings settings;
+    settings.limited.radius = 0.1;
+    Loops loops(world, "limited", {}, start, 10, settings);
+    for (int i = 0; i < 15; ++i) loops.tick(start.pose.position);
+    ModelView view;
+    loops.method.slow->show_bytes(loops.under_way.back().data()->bytes, view);
+    ASSERT_EQ(view.count, 4u);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_GT(view.face[i].normal[1], 0.0F);
+      for (std::size_t j = 0; j < 4; ++j) {
+        const bool same_slope = view.face[i].normal[0] * view.face[j].normal[0] > 0.0F;
+        EXPECT_EQ(view.face[i].set == view.face[j].set, rise > 0.0 || same_slope) << rise;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace palpate::limited_method_test

@@ -58,7 +58,8 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
     if (slow && i == tick_at(static_cast<double>(next_step) * settings.slow_period, settings.dt)) {
       ++next_step;
       if (!(time >= settings.stall_from && time < settings.stall_until)) {
-        Delivery delivery{tick_at(time + settings.latency, settings.dt), Buffer(parts.method.model)};
+        Delivery delivery{tick_at(time + settings.latency + settings.extra_latency, settings.dt),
+                          Buffer(parts.method.model)};
         StepRow row = slow->step(time, feedback.data(), delivery.model.data());
         summary.step_times.add(static_cast<std::int64_t>(row.step_time * 1e9));
         ++summary.steps;

@@ -61,6 +61,7 @@ TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback)
   row.grip = state.grip;
   row.grip_rate = state.grip_rate;
   row.tool = result.tool;
+  row.finger_forces = result.finger_forces;
   row.wanted = result.wrench;
   row.sent = sent.wrench();
   row.residual = result.residual;
@@ -97,6 +98,8 @@ void validate(const RunSettings& s) {
     fail_input("slow_period = {} s; allowed: dt ({}) to 10", s.slow_period, s.dt);
   }
   if (!(s.latency >= 0.0 && s.latency <= 10.0)) fail_input("latency = {} s; allowed: 0 to 10", s.latency);
+  if (!(s.extra_latency >= 0.0 && s.extra_latency <= 1.0))
+    fail_input("extra_latency = {} s; allowed: 0 to 1", s.extra_latency);
   if (!(s.seconds > 0.0 && s.seconds <= 1e6)) fail_input("seconds = {}; allowed: above 0, up to 1e6", s.seconds);
   validate(s.safety);
   if (s.passivity) validate(*s.passivity);

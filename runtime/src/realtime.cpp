@@ -12,6 +12,7 @@
 #include "loops.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/runtime/delay_line.h"
 #include "palpate/runtime/row_ring.h"
 
 namespace palpate {
@@ -63,6 +64,27 @@ std::optional<std::string> want_locked_memory() {
                      std::strerror(errno));
 }
 
+/// Models on their way to the fast loop: the newest at once, or each after `extra_latency`. Wait-free on both sides.
+class ModelWay {
+ public:
+  ModelWay(const MessageLayout& layout, const RunSettings& settings)
+      : latest_(layout.size, layout.alignment), extra_ns_(static_cast<std::int64_t>(1e9 * settings.extra_latency)) {
+    // Steps do not begin sooner than one period after the other, but one that was late may be followed by one in time.
+    const double under_way = std::ceil(settings.extra_latency / settings.slow_period) + 2.0;
+    if (extra_ns_ > 0) delayed_.emplace(layout.size, layout.alignment, static_cast<std::size_t>(under_way));
+  }
+
+  std::byte* write_slot() noexcept { return delayed_ ? delayed_->write_slot() : latest_.write_slot(); }
+  void publish() noexcept { delayed_ ? void(delayed_->publish(monotonic_ns() + extra_ns_)) : latest_.publish(); }
+  void refresh(std::int64_t now_ns) noexcept { delayed_ ? delayed_->refresh(now_ns) : void(latest_.refresh()); }
+  const std::byte* read_slot() const noexcept { return delayed_ ? delayed_->read_slot() : latest_.read_slot(); }
+
+ private:
+  LatestBytes latest_;
+  std::optional<DelayLine> delayed_;
+  const std::int64_t extra_ns_;
+};
+
 class RealtimeRun {
  public:
   RealtimeRun(const RunSettings& settings, RunParts& parts, const RunControl& control)
@@ -70,7 +92,7 @@ class RealtimeRun {
         parts_(parts),
         control_(control),
         fast_(settings, parts),
-        model_(parts.method.model.size, parts.method.model.alignment),
+        model_(parts.method.model, settings),
         feedback_(parts.method.feedback.size, parts.method.feedback.alignment) {}
 
   RunSummary run(const RealtimeSettings& realtime) {
@@ -118,7 +140,7 @@ class RealtimeRun {
     while (i < ticks && !stop_wanted()) {
       sleep_until_ns(grid.deadline(i));
       const std::int64_t began = monotonic_ns();
-      model_.refresh();
+      model_.refresh(grid.deadline(i));
       TickRow row = fast_.tick(static_cast<double>(i) * settings_.dt, model_.read_slot(), feedback_.write_slot());
       feedback_.publish();
       const std::int64_t ended = monotonic_ns();
@@ -202,7 +224,7 @@ class RealtimeRun {
   RunParts& parts_;
   const RunControl& control_;
   FastLoop fast_;
-  LatestBytes model_;
+  ModelWay model_;
   LatestBytes feedback_;
   RowRing<TickRow> tick_rows_{kTickRows};
   RowRing<StepRow> step_rows_{kStepRows};

@@ -5,6 +5,7 @@
 #include <array>
 #include <thread>
 
+#include "palpate/runtime/delay_line.h"
 #include "palpate/runtime/row_ring.h"
 
 namespace palpate::latest_value_test {
@@ -83,6 +84,60 @@ TEST(RowRing, LosesNothingBetweenTwoThreads) {
     ++expected;
   }
   writer.join();
+}
+
+void send(DelayLine& line, std::uint64_t value, std::int64_t due, bool fits = true) {
+  std::memcpy(line.write_slot(), &value, sizeof value);
+  EXPECT_EQ(line.publish(due), fits);
+}
+
+std::uint64_t receive(DelayLine& line, std::int64_t now) {
+  line.refresh(now);
+  std::uint64_t value = 0;
+  std::memcpy(&value, line.read_slot(), sizeof value);
+  return value;
+}
+
+TEST(DelayLine, GivesEachMessageWhenItIsDueAndLosesTheNewestWhenFull) {
+  DelayLine line(sizeof(std::uint64_t), 8, 3);
+  EXPECT_EQ(receive(line, 1000), 0u);
+  send(line, 1, 10);
+  send(line, 2, 20);
+  send(line, 3, 30);
+  EXPECT_EQ(receive(line, 9), 0u);
+  EXPECT_EQ(receive(line, 10), 1u);
+  EXPECT_EQ(receive(line, 35), 3u);  // the newest that is due
+  for (std::uint64_t i = 4; i < 7; ++i) send(line, i, 40);
+  send(line, 7, 40, false);
+  EXPECT_EQ(receive(line, 40), 6u);
+  send(line, 8, 50);
+  EXPECT_EQ(receive(line, 50), 8u);
+}
+
+TEST(DelayLine, IsNeverTornUnderTwoThreads) {
+  using Message = std::array<std::uint64_t, 64>;
+  DelayLine line(sizeof(Message), 64, 4);
+  constexpr std::uint64_t kMessages = 20000;
+  std::thread writer([&] {
+    Message m;
+    for (std::uint64_t i = 1; i <= kMessages;) {
+      m.fill(i);
+      std::memcpy(line.write_slot(), &m, sizeof m);
+      if (line.publish(0)) ++i;
+    }
+  });
+  std::uint64_t last = 0;
+  long bad = 0;
+  while (last < kMessages) {
+    line.refresh(0);
+    Message m;
+    std::memcpy(&m, line.read_slot(), sizeof m);
+    for (const std::uint64_t word : m) bad += word != m[0];
+    bad += m[0] < last;
+    last = m[0];
+  }
+  writer.join();
+  EXPECT_EQ(bad, 0);
 }
 
 }  // namespace

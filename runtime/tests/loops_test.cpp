@@ -130,7 +130,8 @@ TEST(Methods, FreeSpaceIsFree) {
 TEST(Lockstep, ModelArrivesAfterTheLatencyAndNotBefore) {
   for (const double latency : {0.0, 0.007, 0.02, 0.05}) {
     RunSettings s = settings_for(0.5);
-    s.latency = latency;
+    s.latency = 0.6 * latency;
+    s.extra_latency = 0.4 * latency;  // adds up
     const Result r = run("direct", s);
     for (const TickRow& row : r.rows.ticks) {
       if (row.time < latency - 1e-9) {
@@ -368,6 +369,26 @@ TEST(Realtime, BothLoopsKeepTheirRatesAndAgreeWithLockstepAtRest) {
   EXPECT_NEAR(rows.ticks.back().sent.force.y(), 5.0, 1e-3);
   EXPECT_GT(rows.ticks.back().tick_time, 0.0);
   EXPECT_GT(summary.tick_times.count(), 0u);
+}
+
+// Extra latency holds every model back, whatever the machine's mood, and all the same lets all of them through.
+TEST(Realtime, ExtraLatencyHoldsModelsBack) {
+  World world = make_floor_world(0.0);
+  const std::unique_ptr<Device> device = make_pressing_hand();
+  RunSettings s = settings_for(0.5);
+  s.extra_latency = 0.05;  // two and a half slow periods
+  Method method = find_method("halfspace").make({world, {}, s.dt, s.slow_period, device->read(0.0)});
+  Rows rows;
+  RealtimeSettings realtime;
+  realtime.lock_memory = false;
+  run_realtime(s, realtime, {method, *device, &rows});
+  double youngest = 1.0;
+  for (const TickRow& row : rows.ticks) {
+    if (row.model_age == 0.0) continue;  // none has come yet
+    EXPECT_GE(row.model_age, s.extra_latency) << row.time;
+    youngest = std::min(youngest, row.model_age);
+  }
+  EXPECT_LT(youngest, s.extra_latency + 2.0 * s.slow_period);
 }
 
 TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {

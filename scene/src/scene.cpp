@@ -30,6 +30,9 @@ void visit_rates(Fields& f, RunSettings& run) {
             .doc = "from the start of a slow step to its model in the fast loop, in lockstep; default: slow_period",
             .unit = "s"},
            run.latency, {0.0, 10.0});
+  f.number(
+      {.name = "extra_latency", .doc = "added to every model's way to the fast loop, in real time too", .unit = "s"},
+      run.extra_latency, {0.0, 1.0});
   f.number({.name = "stall_from", .doc = "no slow step begins from here … (lockstep; shows the watchdog)", .unit = "s"},
            run.stall_from, kNotNegative);
   f.number({.name = "stall_until", .doc = "… to here", .unit = "s"}, run.stall_until, kNotNegative);
@@ -202,13 +205,25 @@ void add_joint(World& world, const SceneJoint& s) {
   }
 }
 
+}  // namespace
+
 ToolSettings make_tool_settings(const Scene& scene) {
   ToolSettings tool = scene.tool;
   if (scene.add_tool_shapes) scene.add_tool_shapes(tool);
   return tool;
 }
 
-}  // namespace
+RecordingHeader make_recording_header(const Scene& scene, const std::string& method, bool lockstep) {
+  RecordingHeader header;
+  header.scene_name = scene.name;
+  header.scene = scene.text;
+  header.method = method;
+  header.lockstep = lockstep;
+  header.dt = scene.run.dt;
+  header.slow_period = scene.run.slow_period;
+  header.latency = scene.run.extra_latency + (lockstep ? scene.run.latency : 0.0);
+  return header;
+}
 
 World make_world(const Scene& scene) {
   World world(scene.world);

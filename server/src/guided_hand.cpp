@@ -7,9 +7,10 @@ namespace palpate {
 namespace {
 
 /// One step of the critically damped spring, exact: d is how far x is ahead of the target.
-void relax(Vec3& d, Vec3& v, double dt) noexcept {
+template <typename T>
+void relax(T& d, T& v, double dt) noexcept {
   constexpr double w = GuidedHand::kFrequency;
-  const Vec3 c = v + w * d;
+  const T c = v + w * d;
   const double e = std::exp(-w * dt);
   d = e * (d + dt * c);
   v = e * (v - w * dt * c);
@@ -24,14 +25,14 @@ Vec3 shortened(const Vec3& d, double limit) noexcept {
 
 GuidedHand::GuidedHand(std::unique_ptr<Device> own) : own_(std::move(own)) {}
 
-void GuidedHand::hold(const Pose& t) noexcept {
+void GuidedHand::hold(const Pose& t, std::optional<double> grip) noexcept {
   const Vec3& p = t.position;
   const Quat q = t.rotation.normalized();
-  message_.write({{p.x(), p.y(), p.z()}, {q.w(), q.x(), q.y(), q.z()}, true});
+  message_.write({{p.x(), p.y(), p.z()}, {q.w(), q.x(), q.y(), q.z()}, grip.value_or(-1.0), true});
 }
 
 void GuidedHand::let_go() noexcept {
-  message_.write({{}, {1.0, 0.0, 0.0, 0.0}, false});
+  message_.write({{}, {1.0, 0.0, 0.0, 0.0}, -1.0, false});
 }
 
 void GuidedHand::begin(double time) noexcept {
@@ -57,19 +58,27 @@ DeviceState GuidedHand::read(double time) noexcept {
     const DeviceInfo& device = own_->info();
     const Quat turned(target_.rotation[0], target_.rotation[1], target_.rotation[2], target_.rotation[3]);
     follow({wanted.cwiseMax(device.workspace_min).cwiseMin(device.workspace_max), turned}, {}, dt);
+    target_.grip >= 0.0 ? follow_grip(std::min(target_.grip, 1.0), 0.0, dt)
+                        : follow_grip(state.grip, state.grip_rate, dt);
   } else if (!own_hand_) {
     follow(state.pose, state.velocity, dt);
+    follow_grip(state.grip, state.grip_rate, dt);
     constexpr double kThere = 2e-4, kStill = 0.01;  // [m], [m/s] and as many radians
     own_hand_ = (pose_.position - state.pose.position).norm() < kThere &&
                 (velocity_.linear - state.velocity.linear).norm() < kStill &&
-                rotation_vector(pose_.rotation * state.pose.rotation.conjugate()).norm() < kStill;
+                rotation_vector(pose_.rotation * state.pose.rotation.conjugate()).norm() < kStill &&
+                std::abs(grip_ - state.grip) < kStill;
   }
   if (own_hand_) {
     pose_ = state.pose;
     velocity_ = state.velocity;
+    grip_ = state.grip;
+    grip_rate_ = state.grip_rate;
   } else {
     state.pose = pose_;
     state.velocity = velocity_;
+    state.grip = grip_;
+    state.grip_rate = grip_rate_;
   }
   return state;
 }
@@ -90,6 +99,14 @@ void GuidedHand::follow(const Pose& target, const Twist& velocity, double dt) no
   relax(r, w, dt);
   pose_.rotation = (rotation_from_vector(r) * facing).normalized();
   velocity_.angular = w + velocity.angular;
+}
+
+void GuidedHand::follow_grip(double target, double rate, double dt) noexcept {
+  double d = grip_ - target + dt * rate;
+  double v = grip_rate_ - rate;
+  relax(d, v, dt);
+  grip_ = std::clamp(target + d, 0.0, 1.0);
+  grip_rate_ = v + rate;
 }
 
 void GuidedHand::write(const SafeWrench& wrench) noexcept {

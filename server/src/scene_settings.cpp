@@ -12,6 +12,7 @@ constexpr std::array kSliders = {
     SceneSlider{"friction", "Friction", "", 0.0, 1.0},
     SceneSlider{"coupling_stiffness", "Coupling", "N/m", 50.0, 2000.0},
     SceneSlider{"slow_rate", "Slow loop", "Hz", 10.0, 100.0},
+    SceneSlider{"extra_latency", "Extra latency", "ms", 0.0, 200.0},
 };
 
 Json parse(const Scene& scene) {
@@ -33,6 +34,7 @@ SliderValues read_sliders(const Scene& scene) {
   const Json json = parse(scene);
   out["coupling_stiffness"] = scene.tool.coupling.stiffness;
   out["slow_rate"] = 1.0 / scene.run.slow_period;
+  out["extra_latency"] = 1e3 * scene.run.extra_latency;
   if (!scene.bodies.empty()) out["friction"] = scene.bodies.front().friction;
   for (const Json& body : json["bodies"]) {
     if (!is_soft(body) || !body.contains("material")) continue;
@@ -50,6 +52,7 @@ Scene apply_sliders(const Scene& scene, const SliderValues& values) {
       json["rates"]["slow_period"] = 1.0 / value;
       json["rates"].erase("latency");
     }
+    if (name == "extra_latency") json["rates"]["extra_latency"] = 1e-3 * value;
     for (Json& body : json["bodies"]) {
       if (name == "friction") body["friction"] = value;
       if (name == "young_modulus" && is_soft(body)) body["material"]["young_modulus"] = value;

@@ -29,6 +29,8 @@ using Error = beast::error_code;
 constexpr int kPortTries = 20;
 constexpr auto kHttpTimeout = std::chrono::seconds(20);
 constexpr std::uint32_t kHeaderLimit = 8192;
+constexpr std::size_t kUrgent = 2;  // channels that go first
+constexpr std::size_t kTurns = WebServer::kChannels - kUrgent;
 
 std::string_view view(boost::string_view s) noexcept {
   return {s.data(), s.size()};
@@ -97,10 +99,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Sends what is newer than what the page has, one thing at a time.
   void send_next() {
     if (!socket_ || !open_ || writing_) return;
-    for (std::size_t i = 0; i < WebServer::kChannels; ++i) {
+    for (std::size_t k = 0; k < WebServer::kChannels; ++k) {
+      const std::size_t i = k < kUrgent ? k : kUrgent + (turn_ + k - kUrgent) % kTurns;
       const Published& p = shared_.channels[i];
       if (p.version <= sent_[i]) continue;
       sent_[i] = p.version;
+      if (i >= kUrgent) turn_ = i - kUrgent + 1;
       writing_ = true;
       socket_->text(p.text);
       auto keep = p.bytes;
@@ -250,6 +254,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<http::request_parser<http::empty_body>> parser_;
   std::optional<beast::websocket::stream<beast::tcp_stream>> socket_;
   std::array<std::uint64_t, WebServer::kChannels> sent_{};
+  std::size_t turn_ = 0;  ///< which of the channels that take turns is next
   bool open_ = false;
   bool writing_ = false;
   double allowance_ = 0.0;  ///< messages that may still come now

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "frame.h"
+
 namespace palpate {
 namespace {
 
@@ -20,7 +22,7 @@ class WatchedSlow final : public SlowHalf {
   WatchedSlow(std::unique_ptr<SlowHalf> inner, WorldWatch& watch) : inner_(std::move(inner)), watch_(watch) {}
   void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override {
     inner_->step_bytes(feedback, model, report);
-    watch_.copy_out();
+    watch_.copy_out(*inner_, model);
   }
 
  private:
@@ -51,11 +53,11 @@ void append(std::string& out, const Vec3& p) {
 
 }  // namespace
 
-WorldWatch::WorldWatch(const World& world)
+WorldWatch::WorldWatch(const World& world, std::vector<Finger> fingers)
     : world_(world),
+      fingers_(std::move(fingers)),
       vertices_(count_moving_vertices(world)),
-      copies_(sizeof(std::uint64_t) + kMaxContacts * sizeof(Contact) + 3 * vertices_ * sizeof(float),
-              alignof(std::uint64_t)) {
+      copies_(kPositionsAt + 4 * vertices_ * sizeof(float), alignof(std::uint64_t)) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < world.bodies().size(); ++i) {
     const WorldBody& b = world.bodies()[i];
@@ -72,7 +74,6 @@ WorldWatch::WorldWatch(const World& world)
 }
 
 Method WorldWatch::wrap(Method method) {
-  if (world_.is_static()) return method;
   if (method.slow)
     method.slow = std::make_unique<WatchedSlow>(std::move(method.slow), *this);
   else
@@ -80,13 +81,35 @@ Method WorldWatch::wrap(Method method) {
   return method;
 }
 
-// A copy: how many contacts, room for them all, then positions.
+void WorldWatch::copy_out(const SlowHalf& slow, const std::byte* model) noexcept {
+  view_.count = 0;
+  if (want_model_.load(std::memory_order_relaxed)) slow.show_bytes(model, view_);
+  copy_out();
+}
+
 void WorldWatch::copy_out() noexcept {
   std::byte* slot = copies_.write_slot();
+  const Head head{copy_contacts(slot + kContactsAt), view_.count, want_stress_.load(std::memory_order_relaxed)};
+  std::memcpy(slot, &head, sizeof head);
+  std::memcpy(slot + kFacesAt, view_.face.data(), view_.count * sizeof(ModelView::Face));
+  auto* to = reinterpret_cast<float*>(slot + kPositionsAt);
+  float* stress = to + 3 * vertices_;
+  for (const Shown& s : shown_) {
+    if (s.body < 0) break;
+    const Body& body = *world_.bodies()[static_cast<std::size_t>(s.body)].body;
+    for (const Vec3& p : body.surface().positions) {
+      for (int i = 0; i < 3; ++i) *to++ = static_cast<float>(p[i]);
+    }
+    if (head.stressed && !body.compute_surface_stress({stress + s.first, s.vertices}))
+      std::fill_n(stress + s.first, s.vertices, -1.0F);
+  }
+  copies_.publish();
+}
+
+std::uint64_t WorldWatch::copy_contacts(std::byte* to) const noexcept {
   const auto contacts = world_.contacts();
   const auto forces = world_.contact_forces();
   std::uint64_t count = 0;
-  std::byte* to = slot + sizeof count;
   for (std::size_t i = 0; i < contacts.size() && i < forces.size() && count < kMaxContacts; ++i) {
     const palpate::Contact& c = contacts[i];
     if (!(forces[i].x() > 0.0)) continue;
@@ -103,64 +126,89 @@ void WorldWatch::copy_out() noexcept {
     std::memcpy(to + count * sizeof out, &out, sizeof out);
     ++count;
   }
-  std::memcpy(slot, &count, sizeof count);
-  to = slot + sizeof count + kMaxContacts * sizeof(Contact);
-  for (const Shown& s : shown_) {
-    if (s.body < 0) break;
-    for (const Vec3& p : world_.bodies()[static_cast<std::size_t>(s.body)].body->surface().positions) {
-      const float xyz[3] = {static_cast<float>(p.x()), static_cast<float>(p.y()), static_cast<float>(p.z())};
-      std::memcpy(to, xyz, sizeof xyz);
-      to += sizeof xyz;
-    }
-  }
-  copies_.publish();
+  return count;
 }
 
-const float* WorldWatch::positions() const noexcept {
-  return reinterpret_cast<const float*>(copies_.read_slot() + sizeof(std::uint64_t) + kMaxContacts * sizeof(Contact));
+WorldWatch::Head WorldWatch::head() const noexcept {
+  Head head;
+  std::memcpy(&head, copies_.read_slot(), sizeof head);
+  return head;
 }
 
-const WorldWatch::Contact* WorldWatch::contacts() const noexcept {
-  return reinterpret_cast<const Contact*>(copies_.read_slot() + sizeof(std::uint64_t));
+std::span<const float> WorldWatch::positions() const noexcept {
+  return part<float>(kPositionsAt, 3 * vertices_);
 }
 
-std::size_t WorldWatch::contact_count() const noexcept {
-  std::uint64_t count = 0;
-  std::memcpy(&count, copies_.read_slot(), sizeof count);
-  return static_cast<std::size_t>(count);
+std::span<const float> WorldWatch::stress() const noexcept {
+  return part<float>(kPositionsAt + 3 * vertices_ * sizeof(float), head().stressed ? vertices_ : 0);
 }
 
-std::string WorldWatch::make_geometry() const {
-  nlohmann::ordered_json bodies = nlohmann::ordered_json::array(), planes = nlohmann::ordered_json::array();
+std::span<const WorldWatch::Contact> WorldWatch::contacts() const noexcept {
+  return part<Contact>(kContactsAt, head().contacts);
+}
+
+std::span<const ModelView::Face> WorldWatch::faces() const noexcept {
+  return part<ModelView::Face>(kFacesAt, head().faces);
+}
+
+std::string WorldWatch::make_surface(std::uint32_t number) const {
+  SectionWriter out;
+  out.add<std::uint32_t>("SURF", {&number, 1});
+  out.add("VERT", positions());
+  out.add("CONT", contacts());
+  out.add("FACE", faces());
+  out.add("STRS", stress());
+  return out.take();
+}
+
+void WorldWatch::renumber_geometry(std::string& geometry, std::uint32_t number) {
+  std::memcpy(geometry.data(), &number, sizeof number);
+}
+
+void WorldWatch::renumber_surface(std::string& surface, std::uint32_t number) {
+  std::memcpy(surface.data() + 8, &number, sizeof number);  // behind tag and length
+}
+
+std::string WorldWatch::make_geometry(std::uint32_t number, const std::string& name) const {
+  using Json = nlohmann::ordered_json;
+  Json bodies = Json::array(), planes = Json::array(), fingers = Json::array();
   std::string data;
-  const auto add = [&](const std::string& name, bool moves, bool tool, auto positions, auto triangles) {
-    bodies.push_back({{"name", name},
-                      {"moves", moves},
-                      {"tool", tool},
-                      {"vertices", positions.size()},
-                      {"triangles", triangles.size()}});
+  const auto add_mesh = [&](Json& to, auto positions, auto triangles) {
+    to["vertices"] = positions.size();
+    to["triangles"] = triangles.size();
     for (const Vec3& p : positions) append(data, p);
     for (const auto& t : triangles) data.append(reinterpret_cast<const char*>(t.data()), 3 * sizeof(std::int32_t));
   };
   for (const Shown& s : shown_) {
     if (s.body >= 0) {
       const WorldBody& b = world_.bodies()[static_cast<std::size_t>(s.body)];
-      add(b.name, true, s.body == world_.tool(), b.body->surface().positions, b.body->surface().triangles);
+      // More than two blocks: it is not rigid.
+      bodies.push_back({{"name", b.name},
+                        {"moves", true},
+                        {"tool", s.body == world_.tool()},
+                        {"soft", b.body->block_count() > 2 && s.body != world_.tool()}});
+      add_mesh(bodies.back(), b.body->surface().positions, b.body->surface().triangles);
     } else {
       const StaticSurface& surface = world_.static_surfaces()[static_cast<std::size_t>(-1 - s.body)];
-      add(surface.name, false, false, std::span<const Vec3>(surface.surface.mesh().vertices),
-          std::span<const std::array<std::int32_t, 3>>(surface.surface.mesh().triangles));
+      bodies.push_back({{"name", surface.name}, {"moves", false}, {"tool", false}, {"soft", false}});
+      add_mesh(bodies.back(), std::span<const Vec3>(surface.surface.mesh().vertices),
+               std::span<const std::array<std::int32_t, 3>>(surface.surface.mesh().triangles));
     }
+  }
+  for (const Finger& f : fingers_) {
+    fingers.push_back({{"radius", f.radius}});
+    add_mesh(fingers.back(), std::span<const Vec3>(f.surface.vertices),
+             std::span<const std::array<std::int32_t, 3>>(f.surface.triangles));
   }
   for (const WorldBody& b : world_.bodies()) {
     if (b.shape.kind != ContactShape::Kind::kPlane) continue;
     const Vec3& n = b.shape.normal;
     planes.push_back({{"name", b.name}, {"normal", {n.x(), n.y(), n.z()}}, {"offset", b.shape.offset}});
   }
-  std::string text = nlohmann::ordered_json{{"bodies", bodies}, {"planes", planes}}.dump();
+  std::string text = Json{{"name", name}, {"bodies", bodies}, {"planes", planes}, {"fingers", fingers}}.dump();
   text.append((4 - text.size() % 4) % 4, ' ');
-  const auto length = static_cast<std::uint32_t>(text.size());
-  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + data;
+  const std::uint32_t head[2] = {number, static_cast<std::uint32_t>(text.size())};
+  return std::string(reinterpret_cast<const char*>(head), sizeof head) + text + data;
 }
 
 }  // namespace palpate

@@ -74,6 +74,25 @@ TEST(GuidedHand, LetGoGivesTheHandBackWithoutAJump) {
   EXPECT_EQ(last.pose.position.x(), 0.1 * (2999 * kDt));
 }
 
+// A key that is pressed closes the hand smoothly: the grip's rate is its derivative, and it never leaves 0 to 1.
+TEST(GuidedHand, GripFollowsWithoutAJumpAndGoesBackWhenLetGo) {
+  GuidedHand hand(std::make_unique<StraightHand>());
+  DeviceState last = hand.read(0.0);
+  hand.hold({Vec3::Zero(), Quat::Identity()}, 1.0);
+  const double w = GuidedHand::kFrequency;
+  for (int i = 1; i < 1000; ++i) {
+    const DeviceState s = hand.read(i * kDt);
+    EXPECT_LE(std::abs(s.grip - last.grip - kDt * s.grip_rate), 0.5 * kDt * kDt * 2.0 * w * w);
+    EXPECT_GE(s.grip, last.grip);
+    EXPECT_LE(s.grip, 1.0);
+    last = s;
+  }
+  EXPECT_NEAR(last.grip, 1.0, 1e-6);
+  hand.let_go();
+  for (int i = 1000; i < 3000; ++i) last = hand.read(i * kDt);
+  EXPECT_EQ(last.grip, 0.0);
+}
+
 TEST(GuidedHand, ReadAllocatesNothing) {
   GuidedHand hand(std::make_unique<StraightHand>());
   hand.hold({Vec3(0.0, 0.03, 0.0), Quat::Identity()});

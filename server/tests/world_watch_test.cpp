@@ -28,12 +28,49 @@ TEST(WorldWatch, CopiesTheWorldAsItIs) {
   for (const WorldBody& b : world.bodies()) {
     if (!b.body || b.body->block_count() == 0) continue;
     for (const Vec3& p : b.body->surface().positions) {
-      ASSERT_LT(k, watch.vertex_count());
+      ASSERT_LT(3 * k, watch.positions().size());
       EXPECT_NEAR(watch.positions()[3 * k + 1], p.y(), 1e-7);
       ++k;
     }
   }
-  EXPECT_EQ(k, watch.vertex_count());
+  EXPECT_EQ(3 * k, watch.positions().size());
+}
+
+// Stress and model are computed only while somebody looks; bodies that have no stress say so.
+TEST(WorldWatch, GivesStressAndModelOnDemand) {
+  const Scene scene = load_builtin_scene("otaduy-organ");
+  World world = make_world(scene);
+  WorldWatch watch(world);
+  watch.refresh();
+  EXPECT_TRUE(watch.stress().empty());
+  watch.want(true, true);
+  watch.copy_out();
+  ASSERT_TRUE(watch.refresh());
+  ASSERT_EQ(3 * watch.stress().size(), watch.positions().size());
+  std::size_t at = 0;
+  for (const WorldBody& b : world.bodies()) {
+    if (!b.body || b.body->block_count() == 0) continue;
+    for (std::size_t i = 0; i < b.body->surface().positions.size(); ++i, ++at) {
+      if (b.body->block_count() > 2)
+        EXPECT_NEAR(watch.stress()[at], 0.0, 1e-3);  // at rest
+      else
+        EXPECT_EQ(watch.stress()[at], -1.0F);
+    }
+  }
+
+  const Scene still = load_builtin_scene("sine-static");
+  World other = make_world(still);
+  WorldWatch second(other);
+  for (const bool wanted : {false, true}) {
+    Method method = second.wrap(make_method(still, "limited", other, *still.make_device()));
+    second.want(wanted, false);
+    std::vector<std::uint64_t> model(method.model.size / 8 + 1), feedback(method.feedback.size / 8 + 1);
+    StepReport report;
+    method.slow->step_bytes(reinterpret_cast<std::byte*>(feedback.data()), reinterpret_cast<std::byte*>(model.data()),
+                            report);
+    ASSERT_TRUE(second.refresh());
+    EXPECT_EQ(second.faces().empty(), !wanted);
+  }
 }
 
 // The geometry's text says how many bytes follow it.
@@ -41,11 +78,11 @@ TEST(WorldWatch, GeometryIsAsLongAsItSays) {
   for (const BuiltinScene& s : builtin_scenes()) {
     const Scene scene = load_builtin_scene(s.name);
     const World world = make_world(scene);
-    const std::string geometry = WorldWatch(world).make_geometry();
+    const std::string geometry = WorldWatch(world).make_geometry(7, scene.name);
     std::uint32_t text = 0;
-    std::memcpy(&text, geometry.data(), sizeof text);
+    std::memcpy(&text, geometry.data() + 4, sizeof text);
     EXPECT_EQ(text % 4, 0u);
-    std::size_t expected = 4 + text;
+    std::size_t expected = 8 + text;
     for (const WorldBody& b : world.bodies()) {
       if (b.body && b.body->block_count() > 0)
         expected += 12 * (b.body->surface().positions.size() + b.body->surface().triangles.size());

@@ -1,22 +1,16 @@
 import { Connection } from "./connection";
-import { Frame, Geometry, State } from "./frame";
-import { Hand } from "./hand";
+import { fill, get, quantity, showLoops, showSliders } from "./controls";
+import { Frame, Geometry, State, Surface } from "./frame";
+import { Drag, Hand } from "./hand";
+import { Label } from "./marks";
 import { Plots } from "./plots";
 import { SceneView } from "./scene_view";
-
-function get<T extends HTMLElement>(id: string): T {
-  return document.getElementById(id) as T;
-}
+import { Colouring } from "./surfaces";
 
 const canvas = get<HTMLCanvasElement>("canvas");
-const view = new SceneView(canvas);
-const plots = new Plots(get("plots"));
 let state: State | undefined;
 let frame: Frame | undefined;
-let pending: Geometry | undefined;
-
-const connection = new Connection({ geometry: onGeometry, frame: onFrame, state: onState, connected: onConnected });
-const hand = new Hand(canvas, view, connection);
+let colouring: Colouring = "plain";
 
 function banner(text: string, error = false): void {
   const b = get("banner");
@@ -25,26 +19,34 @@ function banner(text: string, error = false): void {
   b.classList.toggle("error", error);
 }
 
+function makeView(): SceneView {
+  try {
+    return new SceneView(canvas);
+  } catch (error) {
+    banner("This browser draws nothing in three dimensions: WebGL is off or missing.", true);
+    throw error;
+  }
+}
+const view = makeView();
+const plots = new Plots(get("plots"));
+const connection = new Connection({ geometry: onGeometry, surface: (s: Surface) => view.setSurface(s), frame: onFrame, state: onState, connected: onConnected });
+const hand = new Hand(canvas, view, connection);
+
 function onConnected(yes: boolean): void {
+  document.body.classList.toggle("lost", !yes);
   if (yes) {
     banner("");
+    if (colouring === "stress") connection.send({ type: "stress", on: true });
     return;
   }
   hand.letGo();
   banner(state ? "Connection lost: the engine has stopped or cannot be reached. Trying again …" : "Connecting …");
 }
 
-// Geometry comes before the state that names its scene: kept until then, so that the camera moves only for a new scene.
 function onGeometry(geometry: Geometry): void {
-  pending = geometry;
-  if (state) showGeometry();
-}
-
-function showGeometry(): void {
-  if (!pending) return;
-  view.setGeometry(pending, state?.scene ?? "");
+  view.setGeometry(geometry);
+  view.setColouring(colouring);
   plots.clear();
-  pending = undefined;
 }
 
 function onFrame(f: Frame): void {
@@ -53,131 +55,94 @@ function onFrame(f: Frame): void {
   plots.add(f);
 }
 
-function fill(select: HTMLSelectElement, options: { value: string; text: string; disabled?: boolean }[], chosen: string): void {
-  const key = JSON.stringify(options);
-  if (select.dataset.key !== key) {
-    select.dataset.key = key;
-    select.replaceChildren(...options.map((o) => {
-      const option = new Option(o.text, o.value);
-      option.disabled = o.disabled ?? false;
-      return option;
-    }));
-  }
-  if (document.activeElement !== select || select.value !== chosen) select.value = chosen;
-}
-
 function onState(s: State): void {
   const scene = state?.scene;
   state = s;
-  showGeometry();
   plots.setStages(s.stages);
-  document.title = `${s.scene} · Palpate`;
-  get("scene-name").textContent = s.scene;
-  get("description").textContent = s.description;
+  const shown = s.film?.scene ?? s.scene;
+  document.title = `${shown} · Palpate`;
+  get("scene-name").textContent = shown;
+  get("description").textContent = s.film ? `A recording with ${s.film.method}.` : s.description;
   fill(get("scene"), s.scenes.map((name) => ({ value: name, text: name })), s.scene);
   fill(get("method"), s.methods.map((m) => ({ value: m.name, text: m.refused ? `${m.name} (${m.refused})` : m.name, disabled: m.refused !== "" })), s.method);
   get("method-text").textContent = s.methods.find((m) => m.name === s.method)?.description ?? "";
-  get("pause").textContent = s.paused ? "Go on" : "Pause";
+  get("pause").textContent = get("film-play").textContent = s.paused ? "Go on" : "Pause";
   get<HTMLButtonElement>("step").disabled = !s.paused;
   get<HTMLSelectElement>("speed").value = String(s.speed);
-  get("record").textContent = s.recording ? "Stop recording" : "Record";
-  get("record").classList.toggle("on", s.recording);
-  const known = get<HTMLSelectElement>("recordings");
-  known.hidden = get("play").hidden = s.recordings.length === 0;
-  fill(known, s.recordings.map((r) => ({ value: r, text: r.split("/").pop() ?? r })), known.value || s.recordings[s.recordings.length - 1] || "");
-  showSliders(s, scene !== s.scene);
-  showLoops(s);
+  get("grip").hidden = s.tool !== "fingers";
+  showRecordings(s);
+  showFilm(s);
+  showSliders(s, connection, scene !== s.scene);
+  showLoops(s, frame);
   if (s.error) banner(s.error, true);
   else if (get("banner").classList.contains("error")) banner("");
 }
 
-function format(value: number): string {
-  if (value >= 1e6) return `${+(value / 1e6).toPrecision(3)} M`;
-  if (value >= 1e3) return `${+(value / 1e3).toPrecision(3)} k`;
-  return String(+value.toPrecision(3));
+function showRecordings(s: State): void {
+  const record = get<HTMLButtonElement>("record");
+  record.textContent = s.recording ? "Stop recording" : "Record";
+  record.classList.toggle("on", s.recording);
+  record.disabled = s.film !== null;
+  const known = get<HTMLSelectElement>("recordings");
+  known.hidden = get("repeat").hidden = s.recordings.length === 0;
+  const text = (r: State["recordings"][number]) => `${(r.name.split("/").pop() ?? r.name).replace(".palpate", "")} (${r.seconds.toFixed(1)} s)`;
+  const newest = s.recordings[s.recordings.length - 1]?.name ?? "";
+  const chosen = known.dataset.newest === newest ? known.value : newest;
+  known.dataset.newest = newest;
+  fill(known, s.recordings.map((r) => ({ value: r.name, text: text(r) })), chosen);
+  get("play").hidden = !s.recordings.some((r) => r.name === known.value && r.film);
 }
 
-function showSliders(s: State, anew: boolean): void {
-  const parent = get("sliders");
-  const key = s.sliders.map((x) => x.name).join();
-  if (anew || parent.dataset.key !== key) {
-    parent.dataset.key = key;
-    parent.replaceChildren(...s.sliders.map((x) => {
-      const logarithmic = x.max / Math.max(x.min, 1e-9) > 20 && x.min > 0;
-      const to = (v: number) => (logarithmic ? Math.log10(v) : v);
-      const from = (v: number) => (logarithmic ? 10 ** v : v);
-      const label = document.createElement("label");
-      label.className = "slider";
-      const input = Object.assign(document.createElement("input"), { type: "range", min: String(to(x.min)), max: String(to(x.max)), step: "any", value: String(to(x.value)) });
-      input.dataset.name = x.name;
-      const output = document.createElement("output");
-      const show = () => (output.textContent = `${format(from(+input.value))} ${x.unit}`.trim());
-      input.addEventListener("input", show);
-      input.addEventListener("change", () => connection.send({ type: "set", name: x.name, value: Math.min(x.max, Math.max(x.min, from(+input.value))) }));
-      input.addEventListener("palpate", (e) => {
-        input.value = String(to((e as CustomEvent<number>).detail));
-        show();
-      });
-      label.append(x.label, output, input);
-      show();
-      return label;
-    }));
-  }
-  // What another page changed.
-  for (const x of s.sliders) {
-    const input = parent.querySelector<HTMLInputElement>(`input[data-name=${x.name}]`);
-    if (input && document.activeElement !== input) input.dispatchEvent(new CustomEvent("palpate", { detail: x.value }));
-  }
+function showFilm(s: State): void {
+  get("film").hidden = s.film === null;
+  get("hint").classList.toggle("film", s.film !== null);
+  hand.enabled = s.film === null;
+  get<HTMLInputElement>("film-time").max = String(s.seconds);
 }
 
-function showLoops(s: State): void {
-  const { fast, slow } = s.loops;
-  const row = (name: string, value: string, bad = false) => {
-    const tr = document.createElement("tr");
-    const a = document.createElement("td");
-    const b = document.createElement("td");
-    a.textContent = name;
-    b.textContent = value;
-    b.className = bad ? "bad" : "";
-    tr.append(a, b);
-    return tr;
-  };
-  const percent = (x: number) => `${(100 * x).toFixed(x < 0.1 ? 1 : 0)} %`;
-  const rows = [row("Fast loop", `${fast.rate.toFixed(0)} of ${fast.wanted.toFixed(0)} Hz`, s.realtime && fast.rate > 0 && fast.rate < 0.98 * fast.wanted)];
-  if (s.realtime) rows.push(row("Tick p50, p99", `${fast.p50_us.toFixed(1)}, ${fast.p99_us.toFixed(1)} µs (${percent(fast.load)})`));
-  if (slow.rate > 0) {
-    rows.push(row("Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
-    if (s.realtime) rows.push(row("Step p50, p99", `${slow.p50_ms.toFixed(2)}, ${slow.p99_ms.toFixed(2)} ms (${percent(slow.load)})`));
-  }
-  if (frame) {
-    rows.push(row("Model age", slow.rate > 0 ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "none: all in the fast loop"));
-    rows.push(row("Contacts", String(frame.contacts)));
-    rows.push(row("Energy given to the hand", `${(1e3 * frame.energy).toFixed(2)} mJ`, frame.energy > 0.01));
-    const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped"].filter((_, i) => frame && frame.events & (1 << i));
-    rows.push(row("Safety", names.length ? names.join(", ") : "quiet", names.some((n) => n !== "coming in")));
-  }
-  get("loops").querySelector("tbody")?.replaceChildren(...rows);
-  get("time-line").firstElementChild?.setAttribute("style", `width: ${Math.min(100, (100 * s.time) / s.seconds)}%`);
+function showLabels(labels: Label[]): void {
+  const parent = get("labels");
+  while (parent.children.length > labels.length) parent.lastElementChild?.remove();
+  while (parent.children.length < labels.length) parent.append(document.createElement("span"));
+  const stage = get("stage").getBoundingClientRect();
+  labels.forEach((label, i) => {
+    const element = parent.children[i] as HTMLElement;
+    const at = view.toScreen(label.at.toArray());
+    element.className = label.kind;
+    element.textContent = label.text;
+    element.style.left = `${Math.min(stage.width - 70, Math.max(0, at.x - stage.left))}px`;
+    element.style.top = `${Math.min(stage.height - 10, Math.max(24, at.y - stage.top))}px`;
+  });
 }
 
-function draw(): void {
+function showLegend(): void {
+  const shown = colouring !== "plain" && view.hasSoftBodies;
+  get("legend").hidden = !shown;
+  if (!shown) return;
+  get("legend-name").textContent = colouring === "stress" ? "Von Mises stress" : "Displacement";
+  get("legend-end").textContent = colouring === "stress" ? quantity(view.colourScale, "Pa") : `${+(1e3 * view.colourScale).toPrecision(3)} mm`;
+}
+
+function draw(now: number): void {
+  hand.poll(1e-3 * now);
   if (frame && state) {
-    view.update(frame, state.tool_radius);
-    const size = Math.hypot(...frame.force);
-    get("force").textContent = size.toFixed(2);
+    view.update(frame, state);
+    get("force").textContent = Math.hypot(...frame.force).toFixed(2);
     const torque = Math.hypot(...frame.torque);
-    get("who").textContent = `${hand.held ? "You hold the tool" : state.replaying ? "A recording plays" : "The scene's own hand plays"}${torque > 1e-4 ? ` · ${(1e3 * torque).toFixed(1)} mN·m` : ""}`;
-    const label = get("label");
-    label.hidden = size < 0.05;
-    const at = view.toScreen(frame.tool.position);
-    const stage = get("stage").getBoundingClientRect();
-    label.style.left = `${at.x - stage.left}px`;
-    label.style.top = `${at.y - stage.top}px`;
-    label.textContent = `${size.toFixed(2)} N`;
+    const who = state.film ? "A recording plays" : hand.held ? "You hold the tool" : state.repeating ? "A recording's hand plays" : "The scene's own hand plays";
+    get("who").textContent = who + (torque > 1e-4 ? ` · ${(1e3 * torque).toFixed(1)} mN·m` : "");
+    get("sets").textContent = view.sets > 1 ? ` (${view.sets} convex sets)` : "";
+    showLabels(view.labels);
+    showLegend();
+    if (state.film) {
+      const slider = get<HTMLInputElement>("film-time");
+      if (!slider.matches(":active")) slider.value = String(frame.time);
+      get("film-clock").textContent = `${frame.time.toFixed(2)} of ${state.seconds.toFixed(2)} s`;
+    }
     if (hand.held) get("hint").classList.add("gone");
   }
   view.draw();
-  plots.draw();
+  plots.draw(now);
   requestAnimationFrame(draw);
 }
 
@@ -185,24 +150,50 @@ function setTheme(theme: string): void {
   document.documentElement.dataset.theme = theme;
 }
 
-get("pause").addEventListener("click", () => connection.send({ type: state?.paused ? "resume" : "pause" }));
+function setDrag(drag: Drag): void {
+  hand.drag = drag;
+  for (const button of get("drag").querySelectorAll("button")) button.classList.toggle("chosen", button.dataset.drag === drag);
+}
+
+const value = (e: Event) => (e.target as HTMLInputElement | HTMLSelectElement).value;
+const togglePause = () => connection.send({ type: state?.paused ? "resume" : "pause" });
+get("pause").addEventListener("click", togglePause);
+get("film-play").addEventListener("click", togglePause);
+get("film-time").addEventListener("input", (e) => connection.send({ type: "seek", value: +value(e) }));
+get("film-time").addEventListener("pointerdown", () => !state?.paused && connection.send({ type: "pause" }));
+get("live").addEventListener("click", () => connection.send({ type: "live" }));
 get("step").addEventListener("click", () => connection.send({ type: "step" }));
 get("reset").addEventListener("click", () => connection.send({ type: "reset" }));
-get("speed").addEventListener("change", (e) => connection.send({ type: "speed", value: +(e.target as HTMLSelectElement).value }));
-get("scene").addEventListener("change", (e) => connection.send({ type: "scene", name: (e.target as HTMLSelectElement).value }));
-get("method").addEventListener("change", (e) => connection.send({ type: "method", name: (e.target as HTMLSelectElement).value }));
+get("speed").addEventListener("change", (e) => connection.send({ type: "speed", value: +value(e) }));
+get("scene").addEventListener("change", (e) => connection.send({ type: "scene", name: value(e) }));
+get("method").addEventListener("change", (e) => connection.send({ type: "method", name: value(e) }));
 get("record").addEventListener("click", () => connection.send({ type: "record", on: !state?.recording }));
 get("play").addEventListener("click", () => connection.send({ type: "play", name: get<HTMLSelectElement>("recordings").value }));
-get("deformation").addEventListener("change", (e) => (view.colourDeformation = (e.target as HTMLInputElement).checked));
+get("repeat").addEventListener("click", () => connection.send({ type: "repeat", name: get<HTMLSelectElement>("recordings").value }));
+get("recordings").addEventListener("change", () => state && showRecordings(state));
+get("colouring").addEventListener("change", (e) => {
+  colouring = value(e) as Colouring;
+  view.setColouring(colouring);
+  connection.send({ type: "stress", on: colouring === "stress" });
+});
+get("model").addEventListener("change", (e) => view.setModelShown((e.target as HTMLInputElement).checked));
 get("picture").addEventListener("click", () => Object.assign(document.createElement("a"), { href: view.picture(), download: `palpate-${state?.scene ?? "scene"}.png` }).click());
 get("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+get("drag").addEventListener("click", (e) => {
+  const drag = (e.target as HTMLElement).dataset.drag;
+  if (drag) setDrag(drag as Drag);
+});
+get("grip").addEventListener("pointerdown", () => hand.close(1));
+for (const end of ["pointerup", "pointercancel", "pointerleave"]) get("grip").addEventListener(end, () => hand.close(0));
 document.addEventListener("keydown", (e) => {
   if (e.key === " " && !(e.target instanceof HTMLButtonElement || e.target instanceof HTMLSelectElement)) {
     e.preventDefault();
-    get("pause").click();
+    togglePause();
   }
 });
 // For the console, and for tests.
-Object.assign(window, { palpate: { picture: () => view.picture(), frame: () => frame, state: () => state, toScreen: (p: number[]) => view.toScreen(p) } });
+Object.assign(window, {
+  palpate: { picture: () => view.picture(), frame: () => frame, state: () => state, toScreen: (p: number[]) => view.toScreen(p), percentiles: () => plots.percentiles, sets: () => view.sets },
+});
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -1,8 +1,9 @@
 // The socket to the engine: comes back by itself when it was lost.
-import { Frame, Geometry, State, isFrame, readFrame, readGeometry } from "./frame";
+import { Frame, Geometry, State, Surface, readMessage } from "./frame";
 
 export interface Listener {
   geometry(geometry: Geometry): void;
+  surface(surface: Surface): void;
   frame(frame: Frame): void;
   state(state: State): void;
   connected(yes: boolean): void;
@@ -29,9 +30,11 @@ export class Connection {
       this.listener.connected(true);
     };
     socket.onmessage = (event) => {
-      if (typeof event.data === "string") this.listener.state(JSON.parse(event.data));
-      else if (isFrame(event.data)) this.listener.frame(readFrame(event.data));
-      else this.listener.geometry(readGeometry(event.data));
+      if (typeof event.data === "string") return this.listener.state(JSON.parse(event.data));
+      const message = readMessage(event.data);
+      if (message.kind === "frame") this.listener.frame(message.frame);
+      else if (message.kind === "surface") this.listener.surface(message.surface);
+      else this.listener.geometry(message.geometry);
     };
     socket.onclose = () => {
       this.listener.connected(false);

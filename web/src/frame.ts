@@ -1,11 +1,15 @@
 // What the server sends, unpacked. The binary layouts are those of server/src/frame.h and world_watch.h.
 
-export interface Body {
+export interface Mesh {
+  positions: Float32Array;
+  triangles: Uint32Array;
+}
+
+export interface Body extends Mesh {
   name: string;
   moves: boolean;
   tool: boolean;
-  positions: Float32Array;
-  triangles: Uint32Array;
+  soft: boolean;
 }
 
 export interface Plane {
@@ -14,15 +18,38 @@ export interface Plane {
   offset: number;
 }
 
-export interface Geometry {
-  bodies: Body[];
-  planes: Plane[];
+/// A finger's mesh is in its own frame; without triangles it is a ball.
+export interface Finger extends Mesh {
+  radius: number;
 }
 
+export interface Geometry {
+  number: number;
+  name: string; // of the scene
+  bodies: Body[];
+  planes: Plane[];
+  fingers: Finger[];
+}
+
+/// Surfaces and contacts after a step of the world.
+export interface Surface {
+  number: number; // of its geometry
+  vertices: Float32Array; // of all bodies that move, in order
+  contacts: Float32Array; // point, normal, force: kContactFields each
+  faces: Float32Array; // of the contact model: three corners, normal, set (an integer): kFaceFields each
+  stress: Float32Array; // of each vertex [Pa], −1: none; empty: not computed
+}
+
+export interface Pose {
+  position: number[];
+  rotation: number[]; // w, x, y, z
+}
+
+/// Hand, tool and loops at one moment.
 export interface Frame {
   time: number;
-  device: { position: number[]; rotation: number[] }; // rotation: w, x, y, z
-  tool: { position: number[]; rotation: number[] };
+  device: Pose;
+  tool: Pose;
   force: number[];
   torque: number[];
   modelAge: number;
@@ -30,14 +57,16 @@ export interface Frame {
   contacts: number;
   held: boolean;
   events: number;
-  vertices: Float32Array; // of all bodies that move, in order
-  contactData: Float32Array; // point, normal, force
+  grip: number;
+  fingers: (Pose & { force: number[] })[];
   ticks: Float32Array; // kTickFields each
-  steps: Float32Array; // 2 + stages each
+  steps: Float32Array; // kStepFields each
 }
 
 export const kTickFields = 6; // time, force x y z, tick time in µs, safety events
+export const kStepFields = 8; // time, whole step and six stages in ms
 export const kContactFields = 9;
+export const kFaceFields = 13;
 
 export interface Slider {
   name: string;
@@ -60,39 +89,38 @@ export interface State {
   realtime: boolean;
   time: number;
   seconds: number;
-  tool: "point" | "rigid" | "chain";
+  tool: "point" | "fingers" | "body";
   tool_radius: number;
+  stress: boolean;
   recording: boolean;
-  recordings: string[];
-  replaying: string;
+  recordings: { name: string; seconds: number; film: boolean }[];
+  repeating: string;
+  film: { name: string; scene: string; method: string } | null;
   error: string;
   notes: string[];
   stages: string[];
   loops: {
     fast: { rate: number; wanted: number; p50_us: number; p99_us: number; load: number };
-    slow: { rate: number; wanted: number; p50_ms: number; p99_ms: number; load: number; contacts: number };
+    slow: { rate: number; wanted: number; p50_ms: number; p99_ms: number; load: number };
   };
 }
 
-export function readGeometry(data: ArrayBuffer): Geometry {
-  const length = new DataView(data).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
-  let at = 4 + length;
-  const bodies = head.bodies.map((b: { name: string; moves: boolean; tool: boolean; vertices: number; triangles: number }) => {
-    const positions = new Float32Array(data, at, 3 * b.vertices);
+function readGeometry(data: ArrayBuffer): Geometry {
+  const view = new DataView(data);
+  const length = view.getUint32(4, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 8, length)));
+  let at = 8 + length;
+  const withMesh = <T extends { vertices: number; triangles: number }>(item: T) => {
+    const positions = new Float32Array(data, at, 3 * item.vertices);
     at += positions.byteLength;
-    const triangles = new Uint32Array(data, at, 3 * b.triangles);
+    const triangles = new Uint32Array(data, at, 3 * item.triangles);
     at += triangles.byteLength;
-    return { name: b.name, moves: b.moves, tool: b.tool, positions, triangles };
-  });
-  return { bodies, planes: head.planes };
+    return { ...item, positions, triangles };
+  };
+  return { number: view.getUint32(0, true), name: head.name, bodies: head.bodies.map(withMesh), planes: head.planes, fingers: head.fingers.map(withMesh) };
 }
 
-export function isFrame(data: ArrayBuffer): boolean {
-  return data.byteLength >= 8 && new DataView(data).getUint32(0, true) === 0x54415453; // "STAT"
-}
-
-export function readFrame(data: ArrayBuffer): Frame {
+function readSections(data: ArrayBuffer): (tag: string) => Float32Array {
   const sections = new Map<string, Float32Array>();
   const view = new DataView(data);
   for (let at = 0; at + 8 <= data.byteLength; ) {
@@ -101,9 +129,24 @@ export function readFrame(data: ArrayBuffer): Frame {
     sections.set(tag, new Float32Array(data, at + 8, length / 4));
     at += 8 + length;
   }
-  const s = sections.get("STAT") as Float32Array;
-  const part = (from: number, count: number) => Array.from(s.subarray(from, from + count));
   const none = new Float32Array();
+  return (tag) => sections.get(tag) ?? none;
+}
+
+function readSurface(data: ArrayBuffer): Surface {
+  const section = readSections(data);
+  return { number: new DataView(data).getUint32(8, true), vertices: section("VERT"), contacts: section("CONT"), faces: section("FACE"), stress: section("STRS") };
+}
+
+function readFrame(data: ArrayBuffer): Frame {
+  const section = readSections(data);
+  const s = section("STAT");
+  const part = (from: number, count: number) => Array.from(s.subarray(from, from + count));
+  const f = section("FING");
+  const fingers = Array.from({ length: f.length / 10 }, (_, i) => {
+    const value = (from: number, count: number) => Array.from(f.subarray(10 * i + from, 10 * i + from + count));
+    return { position: value(0, 3), rotation: value(3, 4), force: value(7, 3) };
+  });
   return {
     time: s[0],
     device: { position: part(1, 3), rotation: part(4, 4) },
@@ -115,9 +158,19 @@ export function readFrame(data: ArrayBuffer): Frame {
     contacts: s[23],
     held: s[24] !== 0,
     events: s[25],
-    vertices: sections.get("VERT") ?? none,
-    contactData: sections.get("CONT") ?? none,
-    ticks: sections.get("TICK") ?? none,
-    steps: sections.get("STEP") ?? none,
+    grip: s[26],
+    fingers,
+    ticks: section("TICK"),
+    steps: section("STEP"),
   };
+}
+
+export type Message = { kind: "frame"; frame: Frame } | { kind: "surface"; surface: Surface } | { kind: "geometry"; geometry: Geometry };
+
+/// Geometries begin with their number, which is small; the others with a tag.
+export function readMessage(data: ArrayBuffer): Message {
+  const first = new DataView(data).getUint32(0, true);
+  if (first === 0x54415453) return { kind: "frame", frame: readFrame(data) }; // "STAT"
+  if (first === 0x46525553) return { kind: "surface", surface: readSurface(data) }; // "SURF"
+  return { kind: "geometry", geometry: readGeometry(data) };
 }

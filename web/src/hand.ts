@@ -1,19 +1,28 @@
-// Mouse, finger and keyboard as a hand: they say where the tool should be held. The engine's own spring makes it smooth.
+// Mouse, finger, keyboard and gamepad as a hand: they say where the tool should be held. The engine's own spring makes it smooth.
 import * as THREE from "three";
 import { Connection } from "./connection";
 import { Frame } from "./frame";
 import { SceneView } from "./scene_view";
 
-const kReach = 48; // how near the tool a grab counts [CSS pixels]
+const kReach = { mouse: 48, touch: 64 }; // how near the tool a grab counts [CSS pixels]
+const kDeadZone = 0.15; // of a stick
+const kIdle = 3; // a gamepad at rest for so long lets go [s]
+
+export type Drag = "move" | "depth" | "turn";
 
 export class Hand {
   held = false;
+  enabled = true; // a film has no hand
+  drag: Drag = "move"; // what one finger does, where there is neither wheel nor shift
   private readonly target = new THREE.Vector3();
   private readonly rotation = new THREE.Quaternion();
   private readonly offset = new THREE.Vector3();
+  private grip = 0;
   private last: Frame | undefined;
   private lastPointer = { x: 0, y: 0 };
   private pointer = -1;
+  private lastPoll = 0;
+  private padMoved = -Infinity; // when the gamepad that holds the tool last moved [s]
 
   constructor(canvas: HTMLCanvasElement, private readonly view: SceneView, private readonly connection: Connection) {
     canvas.addEventListener("pointerdown", (e) => this.down(e, canvas), { capture: true });
@@ -21,6 +30,8 @@ export class Hand {
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, (e) => e.pointerId === this.pointer && this.letGo());
     canvas.addEventListener("wheel", (e) => this.wheel(e), { capture: true, passive: false });
     canvas.addEventListener("keydown", (e) => this.key(e));
+    canvas.addEventListener("keyup", (e) => this.isGripKey(e) && this.close(0));
+    canvas.addEventListener("blur", () => this.grip > 0 && this.held && this.close(0));
   }
 
   frame(frame: Frame): void {
@@ -31,88 +42,152 @@ export class Hand {
     if (!this.held) return;
     this.held = false;
     this.pointer = -1;
+    this.padMoved = -Infinity;
     this.view.controls.enabled = true;
     this.connection.send({ type: "let_go" });
   }
 
+  /// Closes the hand, 0 to 1; takes it if nobody has it.
+  close(grip: number): void {
+    if (!this.held && (grip === 0 || !this.take())) return;
+    this.grip = grip;
+    this.send();
+  }
+
   private take(): boolean {
-    if (!this.last) return false;
+    if (!this.last || !this.enabled) return false;
     this.held = true;
     this.target.fromArray(this.last.device.position);
     const q = this.last.device.rotation;
     this.rotation.set(q[1], q[2], q[3], q[0]);
+    this.grip = Math.min(1, Math.max(0, this.last.grip));
     this.view.controls.enabled = false;
     return true;
   }
 
   private send(): void {
     const q = this.rotation;
-    this.connection.send({ type: "hold", position: this.target.toArray(), rotation: [q.w, q.x, q.y, q.z] });
+    this.connection.send({ type: "hold", position: this.target.toArray(), rotation: [q.w, q.x, q.y, q.z], grip: this.grip });
   }
 
-  isNear(x: number, y: number): boolean {
-    if (!this.last) return false;
-    return [this.last.tool.position, this.last.device.position].some((p) => {
+  private isNear(e: PointerEvent): boolean {
+    if (!this.last || !this.enabled) return false;
+    const places = [this.last.tool.position, this.last.device.position, ...this.last.fingers.map((f) => f.position)];
+    return places.some((p) => {
       const s = this.view.toScreen(p);
-      return Math.hypot(s.x - x, s.y - y) < kReach;
+      return Math.hypot(s.x - e.clientX, s.y - e.clientY) < (e.pointerType === "touch" ? kReach.touch : kReach.mouse);
     });
   }
 
   private down(e: PointerEvent, canvas: HTMLCanvasElement): void {
-    if (e.button !== 0 || !this.isNear(e.clientX, e.clientY) || !this.take()) return;
+    if (e.button !== 0 || this.pointer >= 0 || !this.isNear(e) || !this.take()) return;
     e.stopImmediatePropagation();
+    canvas.focus();
     this.pointer = e.pointerId;
     canvas.setPointerCapture(e.pointerId);
-    this.offset.copy(this.target).sub(this.view.toPlane(e.clientX, e.clientY, this.target));
     this.lastPointer = { x: e.clientX, y: e.clientY };
+    this.keepUnderPointer();
     this.send();
+  }
+
+  /// What the pointer took stays where it was under it.
+  private keepUnderPointer(): void {
+    this.offset.copy(this.target).sub(this.view.toPlane(this.lastPointer.x, this.lastPointer.y, this.target));
   }
 
   private move(e: PointerEvent): void {
     if (!this.held || e.pointerId !== this.pointer) {
-      (e.target as HTMLElement).style.cursor = this.isNear(e.clientX, e.clientY) ? "grab" : "";
+      (e.target as HTMLElement).style.cursor = this.isNear(e) ? "grab" : "";
       return;
     }
     e.stopImmediatePropagation();
-    if (e.shiftKey) this.turn(0.01 * (e.clientX - this.lastPointer.x), 0.01 * (e.clientY - this.lastPointer.y));
-    else this.target.copy(this.view.toPlane(e.clientX, e.clientY, this.target)).add(this.offset);
-    if (e.shiftKey) this.offset.copy(this.target).sub(this.view.toPlane(e.clientX, e.clientY, this.target));
+    const right = e.clientX - this.lastPointer.x;
+    const down = e.clientY - this.lastPointer.y;
     this.lastPointer = { x: e.clientX, y: e.clientY };
+    const drag = e.shiftKey ? "turn" : this.drag;
+    if (drag === "turn") this.turn(0.01 * right, 0.01 * down);
+    else if (drag === "depth") this.push(-0.002 * down);
+    else this.target.copy(this.view.toPlane(e.clientX, e.clientY, this.target)).add(this.offset);
+    if (drag !== "move") this.keepUnderPointer();
     this.send();
   }
 
   private turn(right: number, down: number): void {
+    this.rotation.premultiply(new THREE.Quaternion().setFromAxisAngle(this.axis(1), right));
+    this.rotation.premultiply(new THREE.Quaternion().setFromAxisAngle(this.axis(0), down)).normalize();
+  }
+
+  /// Away from the viewer, in sizes of the scene.
+  private push(way: number): void {
+    this.target.addScaledVector(this.axis(2), -way * this.view.size);
+  }
+
+  /// Of the camera: right, up, towards the viewer.
+  private axis(i: number): THREE.Vector3 {
     const m = this.view.camera.matrixWorld.elements;
-    const x = new THREE.Vector3(m[0], m[1], m[2]);
-    const y = new THREE.Vector3(m[4], m[5], m[6]);
-    this.rotation.premultiply(new THREE.Quaternion().setFromAxisAngle(y, right));
-    this.rotation.premultiply(new THREE.Quaternion().setFromAxisAngle(x, down)).normalize();
+    return new THREE.Vector3(m[4 * i], m[4 * i + 1], m[4 * i + 2]);
   }
 
   private wheel(e: WheelEvent): void {
     if (!this.held) return;
     e.preventDefault();
     e.stopImmediatePropagation();
-    const depth = this.view.camera.getWorldDirection(new THREE.Vector3());
-    this.target.addScaledVector(depth, -Math.sign(e.deltaY) * 0.01 * this.view.size);
-    this.offset.copy(this.target).sub(this.view.toPlane(this.lastPointer.x, this.lastPointer.y, this.target));
+    this.push(-0.01 * Math.sign(e.deltaY));
+    this.keepUnderPointer();
     this.send();
   }
 
+  private isGripKey(e: KeyboardEvent): boolean {
+    return e.key === "g" || e.key === "G";
+  }
+
   private key(e: KeyboardEvent): void {
-    const step = (e.shiftKey ? 0.002 : 0.01) * this.view.size;
-    const m = this.view.camera.matrixWorld.elements;
-    const axis = (i: number) => new THREE.Vector3(m[4 * i], m[4 * i + 1], m[4 * i + 2]);
-    const moves: Record<string, THREE.Vector3> = {
-      ArrowLeft: axis(0).multiplyScalar(-step), ArrowRight: axis(0).multiplyScalar(step),
-      ArrowUp: axis(1).multiplyScalar(step), ArrowDown: axis(1).multiplyScalar(-step),
-      PageUp: axis(2).multiplyScalar(-step), PageDown: axis(2).multiplyScalar(step),
-    };
     if (e.key === "Escape") return this.letGo();
-    if (!(e.key in moves)) return;
+    if (this.isGripKey(e) && !e.ctrlKey) return e.repeat ? undefined : this.close(1);
+    const ways: Record<string, [number, number, number]> = {
+      ArrowLeft: [-1, 0, 0], ArrowRight: [1, 0, 0], ArrowUp: [0, 1, 0], ArrowDown: [0, -1, 0], PageUp: [0, 0, -1], PageDown: [0, 0, 1],
+    };
+    const way = ways[e.key];
+    if (!way) return;
     e.preventDefault();
     if (!this.held && !this.take()) return;
-    this.target.add(moves[e.key]);
+    if (e.ctrlKey) {
+      this.turn(0.05 * way[0], -0.05 * way[1]);
+    } else {
+      const step = (e.shiftKey ? 0.002 : 0.01) * this.view.size;
+      way.forEach((w, i) => this.target.addScaledVector(this.axis(i), w * step));
+    }
+    this.send();
+  }
+
+  /// Sticks move the hand and turn it, triggers close it, the second button lets go. Once a picture.
+  poll(now: number): void {
+    const dt = Math.min(0.1, now - this.lastPoll);
+    this.lastPoll = now;
+    const pad = navigator.getGamepads?.().find((p) => p?.connected);
+    if (!pad) return;
+    const stick = (i: number) => {
+      const x = pad.axes[i] ?? 0;
+      return Math.abs(x) < kDeadZone ? 0 : (x - Math.sign(x) * kDeadZone) / (1 - kDeadZone);
+    };
+    const button = (i: number) => pad.buttons[i]?.value ?? 0;
+    const [x, y, turn, depth] = [stick(0), stick(1), stick(2), stick(3)];
+    const grip = Math.max(button(6), button(7));
+    if (button(1) > 0.5) return this.letGo();
+    const mine = this.padMoved > -Infinity;
+    if (x || y || turn || depth || grip > 0.05) {
+      if (!this.held && !this.take()) return;
+      this.padMoved = now;
+    } else if (!mine) {
+      return;
+    } else if (now > this.padMoved + kIdle) {
+      return this.letGo();
+    }
+    const speed = 0.6 * this.view.size * dt;
+    this.target.addScaledVector(this.axis(0), speed * x).addScaledVector(this.axis(1), -speed * y);
+    this.push((-speed * depth) / this.view.size);
+    this.turn(2 * dt * turn, 0);
+    this.grip = grip;
     this.send();
   }
 }

@@ -39,6 +39,19 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
     world_.end_step(report);
   }
 
+  /// The plane, as a square around the proxy's foot as wide as the query.
+  void show(const Model& model, ModelView& view) const noexcept override {
+    if (model.planes == 0) return;
+    const Vec3& n = model.plane.normal;
+    const Vec3 foot = world_.proxy() - (n.dot(world_.proxy()) - model.plane.offset) * n;
+    Vec3 t1, t2;
+    make_tangents(n, t1, t2);
+    if (t1.cross(t2).dot(n) < 0.0) std::swap(t1, t2);
+    const Vec3 a = kQueryRadius * (t1 + t2), b = kQueryRadius * (t2 - t1);
+    view.add(foot + a, foot + b, foot - a, n, 0);
+    view.add(foot + a, foot - a, foot - b, n, 0);
+  }
+
  private:
   void publish(Model& model, StepReport& report) {
     const Vec3& proxy = world_.proxy();

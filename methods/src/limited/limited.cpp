@@ -65,6 +65,33 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
     world_.end_step(report);
   }
 
+  /// The triangles nearest to the proxy by convex set, as in Fig. 6 of the paper, in the order of their distance: how
+  /// the fast half would take them apart if all were active at once.
+  void show(const LimitedPatch& model, ModelView& view) const noexcept override {
+    std::vector<std::pair<double, std::int32_t>> near;
+    for (std::int32_t t = 0; t < model.triangles; ++t) {
+      const auto i = static_cast<std::size_t>(t);
+      near.emplace_back(std::max(0.0, (model.middle[i] - world_.proxy()).norm() - model.extent[i]), t);
+    }
+    const std::size_t count = std::min(near.size(), ModelView::kMaxFaces);
+    std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count), near.end());
+    std::vector<int> set_of;
+    for (std::size_t i = 0; i < count; ++i) {
+      int set = 0;
+      for (std::size_t j = 0; j < i;) {
+        const bool fits = set_of[j] != set || are_mutually_convex(model, near[i].second, near[j].second);
+        j = fits ? j + 1 : 0;
+        set += fits ? 0 : 1;
+      }
+      set_of.push_back(set);
+      const LimitedPatch::Triangle& t = model.triangle[static_cast<std::size_t>(near[i].second)];
+      const auto corner = [&](int c) {
+        return model.position[static_cast<std::size_t>(t.vertex[static_cast<std::size_t>(c)])];
+      };
+      view.add(corner(0), corner(1), corner(2), t.normal, set);
+    }
+  }
+
  private:
   PointWorld world_;
   PatchBuilder builder_;

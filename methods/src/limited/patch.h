@@ -46,4 +46,16 @@ struct LimitedPatch {
   std::array<double, kRows * kRows> C;       ///< [m/N], columns of 3 · moving rows one after the other
 };
 
+/// Below this sine of the angle between two faces they count as one plane.
+inline constexpr double kFlat = 1e-7;
+
+/// Neither triangle reaches, by its middle, in front of the other: both can be faces of one convex body (Knott &
+/// Kuhlen 2015, section 3.4).
+inline bool are_mutually_convex(const LimitedPatch& patch, std::int32_t a, std::int32_t b) noexcept {
+  const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
+  const Vec3 apart = patch.middle[j] - patch.middle[i];
+  const double flat = kFlat * apart.norm();
+  return patch.triangle[i].normal.dot(apart) <= flat && -patch.triangle[j].normal.dot(apart) <= flat;
+}
+
 }  // namespace palpate

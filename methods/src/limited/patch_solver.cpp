@@ -10,8 +10,6 @@ namespace {
 
 using Triangle = LimitedPatch::Triangle;
 
-/// Below this sine of the angle between two faces they count as one plane.
-constexpr double kFlat = 1e-7;
 /// Skins within which a constraint counts as touched.
 constexpr double kTouch = 100.0;
 /// Of the reach of the constraints around: the longest way of one iteration.
@@ -348,19 +346,12 @@ bool PatchSolver::decompose() noexcept {
   sets_ = 0;
   for (int i = 0; i < active_count_; ++i) {
     const Active& a = active_[static_cast<std::size_t>(i)];
-    const Triangle& ta = patch_->triangle[static_cast<std::size_t>(a.triangle)];
-    const Vec3& ca = patch_->middle[static_cast<std::size_t>(a.triangle)];
-    const auto convex = [&](const Active& b) {
-      const Triangle& tb = patch_->triangle[static_cast<std::size_t>(b.triangle)];
-      const Vec3 apart = patch_->middle[static_cast<std::size_t>(b.triangle)] - ca;
-      const double flat = kFlat * apart.norm();
-      return ta.normal.dot(apart) <= flat && -tb.normal.dot(apart) <= flat;
-    };
     int set = 0;
     for (; set < sets_; ++set) {
       bool fits = true;
       for (int j = 0; j < i && fits; ++j)
-        fits = set_of[static_cast<std::size_t>(j)] != set || convex(active_[static_cast<std::size_t>(j)]);
+        fits = set_of[static_cast<std::size_t>(j)] != set ||
+               are_mutually_convex(*patch_, a.triangle, active_[static_cast<std::size_t>(j)].triangle);
       if (fits) break;
     }
     set_of[static_cast<std::size_t>(i)] = set;

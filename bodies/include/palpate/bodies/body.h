@@ -129,6 +129,9 @@ class Body {
   /// many entries it wrote, each block once, ascending; prescribed blocks included.
   virtual int compute_point_row(const BodyPoint& point, const Vec3& direction,
                                 std::span<BlockRows::Entry> out) const noexcept = 0;
+  /// Von Mises stress at the surface's vertices in the current state [Pa], for display. False, and `out` untouched: a
+  /// body of this kind has none.
+  virtual bool compute_surface_stress(std::span<float>) const noexcept { return false; }
   /// Orientation of the material at a point; identity where the body has no frames (finite elements, particles).
   virtual Quat compute_frame(const BodyPoint&) const noexcept { return Quat::Identity(); }
   /// The row of J that gives the angular velocity of that frame about `axis`; no entries where there is none.

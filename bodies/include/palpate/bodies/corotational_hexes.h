@@ -51,6 +51,7 @@ class CorotationalHexes final : public FemBody {
 
  protected:
   bool assemble(const Assembly& out) noexcept override;
+  void add_stress(std::span<std::array<double, 2>> nodes) const noexcept override;
 
  private:
   static constexpr int kLanes = 4;
@@ -72,6 +73,7 @@ class CorotationalHexes final : public FemBody {
   Vec3 cell_;
   std::vector<Group> groups_;
   std::vector<Eigen::Matrix<double, 24, 24, Eigen::RowMajor>> rest_stiffness_;  ///< of each region
+  std::vector<double> shear_moduli_;                                            ///< μ of each region [Pa]
 };
 
 }  // namespace palpate

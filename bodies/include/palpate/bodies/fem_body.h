@@ -62,6 +62,8 @@ class FemBody : public Body {
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   BodyPoint find_point(const Vec3& p) const override;
+  /// Elements' stresses, averaged at each node over the elements around it by their volume, then as positions are.
+  bool compute_surface_stress(std::span<float> out) const noexcept override;
   int compute_point_row(const BodyPoint& point, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override;
 
@@ -135,6 +137,10 @@ class FemBody : public Body {
   /// Returns whether it has done all that Assembly offers.
   virtual bool assemble(const Assembly& out) noexcept = 0;
 
+  /// For every element: adds its volume times its von Mises stress [N·m] to its nodes' first, its volume [m³] to their
+  /// second; both zero before.
+  virtual void add_stress(std::span<std::array<double, 2>> nodes) const noexcept = 0;
+
   const BlockPattern& pattern() const noexcept { return stiffness_.pattern(); }
   const double* position_data() const noexcept { return positions_.data()->data(); }
   const double* velocity_data() const noexcept { return velocities_.data()->data(); }
@@ -198,6 +204,7 @@ class FemBody : public Body {
   std::vector<double> vertex_weight_;
   std::vector<Vec3> surface_positions_, surface_velocities_;
   int max_vertex_nodes_ = 0;
+  mutable std::vector<std::array<double, 2>> node_stress_;  ///< scratch
 };
 
 }  // namespace palpate

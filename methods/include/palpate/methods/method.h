@@ -11,6 +11,7 @@
 
 #include "palpate/core/math.h"
 #include "palpate/haptics/device.h"
+#include "palpate/methods/model_view.h"
 #include "palpate/methods/settings.h"
 #include "palpate/methods/tool.h"
 #include "palpate/world/step_report.h"
@@ -69,6 +70,9 @@ class SlowHalf {
   /// `feedback` points to the newest state sent by the fast half (sequence 0 before its first tick); `model` is to be
   /// filled whole.
   virtual void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) = 0;
+  /// The model that the last step filled, as people may see it; nothing unless a method has something to show. Slow
+  /// thread, after the step, and only while somebody watches. `view` is empty before.
+  virtual void show_bytes(const std::byte* /*model*/, ModelView& /*view*/) const noexcept {}
 };
 
 /// A method: two halves and the two messages between them.
@@ -116,6 +120,12 @@ class TypedSlowHalf : public SlowHalf {
   void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) final {
     step(*std::launder(reinterpret_cast<const Feedback*>(feedback)), *std::launder(reinterpret_cast<Model*>(model)),
          report);
+  }
+
+  virtual void show(const Model& /*model*/, ModelView& /*view*/) const noexcept {}
+
+  void show_bytes(const std::byte* model, ModelView& view) const noexcept final {
+    show(*std::launder(reinterpret_cast<const Model*>(model)), view);
   }
 };
 

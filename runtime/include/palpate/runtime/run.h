@@ -20,7 +20,9 @@ struct RunSettings {
   double dt = 0.001;          ///< fast period
   double slow_period = 0.02;  ///< ΔT; need not be a multiple of dt
   double latency = 0.02;      ///< lockstep: what a slow step begun at t computes arrives at t + latency
-  double seconds = 5.0;       ///< length of the run
+  /// Added to the way of every model to the fast loop, in both runtimes: what a farther or slower computer would do.
+  double extra_latency = 0.0;
+  double seconds = 5.0;  ///< length of the run
   SafetySettings safety;
   std::optional<PassivitySettings> passivity;  ///< set: the controller acts; else energy is only observed
   double stall_from = 0.0;  ///< lockstep: no slow step begins in [stall_from, stall_until), to show the watchdog

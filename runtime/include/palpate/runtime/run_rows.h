@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "palpate/core/math.h"
+#include "palpate/methods/tool.h"
 #include "palpate/world/step_report.h"
 
 namespace palpate {
@@ -26,6 +28,8 @@ struct TickRow {
   std::uint32_t buttons = 0;
   double grip = 0.0;       ///< of the hand, 0 open, 1 closed
   double grip_rate = 0.0;  ///< [1/s]
+  /// Of a hand with fingers: what each feels, before the safety stage [N]. Shown, not recorded.
+  std::array<Vec3, kMaxFingers> finger_forces{};
 };
 
 /// One slow step as it is recorded.

@@ -8,6 +8,7 @@
 
 #include "palpate/haptics/device.h"
 #include "palpate/methods/method.h"
+#include "palpate/record/recording.h"
 #include "palpate/runtime/run.h"
 #include "palpate/world/world.h"
 
@@ -61,6 +62,12 @@ std::string make_scene_schema();
 /// All bodies, joints and, unless everything is static and the hand holds a point, or the hand has fingers, the tool
 /// where the scene's device starts; prepared. Throws InputError.
 World make_world(const Scene& scene);
+
+/// What the hand holds, its surfaces made. Throws InputError.
+ToolSettings make_tool_settings(const Scene& scene);
+
+/// Of a recording of this scene, run with that method.
+RecordingHeader make_recording_header(const Scene& scene, const std::string& method, bool lockstep);
 
 /// Resets the world and makes the named method on it, starting where the device is. Throws InputError if the method
 /// cannot work on this world.

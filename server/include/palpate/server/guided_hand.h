@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "palpate/haptics/device.h"
 #include "palpate/runtime/latest_value.h"
@@ -26,7 +27,8 @@ class GuidedHand final : public Device {
 
   explicit GuidedHand(std::unique_ptr<Device> own);
 
-  void hold(const Pose& target) noexcept;
+  /// `grip`: 0 open to 1 closed; none: as the scene's own hand has it.
+  void hold(const Pose& target, std::optional<double> grip = {}) noexcept;
   void let_go() noexcept;
 
   /// A new run begins, whose time 0 is `time` of the scene's hand [s].
@@ -42,9 +44,11 @@ class GuidedHand final : public Device {
   struct Target {
     double position[3];
     double rotation[4];  ///< w, x, y, z
+    double grip;         ///< negative: the scene's hand's
     bool held;
   };
   void follow(const Pose& target, const Twist& velocity, double dt) noexcept;
+  void follow_grip(double target, double rate, double dt) noexcept;
 
   std::unique_ptr<Device> own_;
   LatestValue<Target> message_;
@@ -55,6 +59,8 @@ class GuidedHand final : public Device {
   double last_time_ = 0.0;
   Pose pose_;
   Twist velocity_;
+  double grip_ = 0.0;
+  double grip_rate_ = 0.0;  ///< [1/s]
 };
 
 }  // namespace palpate

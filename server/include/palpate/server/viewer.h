@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "palpate/core/histogram.h"
 #include "palpate/scene/scene.h"
 #include "palpate/server/web_server.h"
 
@@ -22,6 +23,8 @@ struct ViewerSettings {
 struct ViewerSummary {
   double seconds = 0.0;
   std::uint64_t ticks = 0, steps = 0;
+  Histogram tick_times, step_times;  ///< of what ran in real time
+  std::uint64_t tick_misses = 0;
   std::uint64_t malformed = 0;  ///< messages from pages that were not understood, and dropped
   WebServerCounters server;
 };

@@ -40,14 +40,14 @@ struct WebServerCounters {
 ///
 /// Outward there are channels. Each holds the newest thing published on it, and every page gets the newest of every
 /// channel as soon as it has taken what was sent before: latest wins, nobody waits for a slow page, and a new page gets
-/// everything. Lower channels go first.
+/// everything. The first two go before the others, which take turns, so that none starves at a slow page.
 ///
 /// A page of another site cannot speak to it: Host must be the server's own name, Origin the same. Nothing that a page
 /// sends is a file name to the server.
 /// Thread: all calls from one thread, which is neither of the loops'.
 class WebServer {
  public:
-  static constexpr std::size_t kChannels = 3;
+  static constexpr std::size_t kChannels = 4;
 
   /// Throws InputError if it cannot listen, or if the address is open to others and there is no token.
   WebServer(const WebServerSettings& settings, std::span<const WebAsset> assets);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,8 +10,8 @@
 
 namespace palpate {
 
-/// A look at a world while it moves: the loop that moves it copies surfaces and contacts out, the viewer takes the
-/// newest copy. Neither waits for the other.
+/// A look at a world while it moves: the loop that moves it copies surfaces, contacts, and on demand stress and the
+/// contact model out, the viewer takes the newest copy. Neither waits for the other.
 class WorldWatch {
  public:
   /// Most contacts shown.
@@ -22,35 +23,70 @@ class WorldWatch {
     float force[3];   ///< on that body, world frame [N]
   };
 
-  explicit WorldWatch(const World& world);
+  /// `fingers` of the hand, which are no bodies of the world.
+  explicit WorldWatch(const World& world, std::vector<Finger> fingers = {});
 
   /// The method, its halves wrapped so that whichever moves the world copies it out afterwards.
   Method wrap(Method method);
 
+  /// Viewer: what takes time is done only while somebody looks at it.
+  void want(bool model, bool stress) noexcept {
+    want_model_.store(model, std::memory_order_relaxed);
+    want_stress_.store(stress, std::memory_order_relaxed);
+  }
+
   /// Viewer: true if there is a newer copy.
   bool refresh() noexcept { return copies_.refresh(); }
-  /// Viewer: the newest copy, one x, y, z for each vertex of all surfaces in order. Valid until the next refresh().
-  const float* positions() const noexcept;
-  std::size_t vertex_count() const noexcept { return vertices_; }
-  const Contact* contacts() const noexcept;
-  std::size_t contact_count() const noexcept;
+  // Viewer: of the newest copy, valid until the next refresh().
+  std::span<const float> positions() const noexcept;  ///< x, y, z of each vertex of all surfaces that move, in order
+  std::span<const float> stress() const noexcept;     ///< von Mises of each [Pa], −1: none; empty unless wanted
+  std::span<const Contact> contacts() const noexcept;
+  std::span<const ModelView::Face> faces() const noexcept;
 
-  /// What does not change, as one message: a JSON text (its length first, padded to four bytes), then positions as
-  /// float and triangles as uint32 of every surface in order.
-  std::string make_geometry() const;
+  std::span<const Finger> fingers() const noexcept { return fingers_; }
+
+  /// What does not change, as one message: a number that surfaces refer to it by, a JSON text with `name` in it (its
+  /// length first, padded to four bytes), then positions as float and triangles as uint32 of every surface in order,
+  /// fingers last.
+  std::string make_geometry(std::uint32_t number, const std::string& name) const;
+  /// The newest copy as a message of sections, "SURF" (that number) first.
+  std::string make_surface(std::uint32_t number) const;
+  /// Puts another number into such messages.
+  static void renumber_geometry(std::string& geometry, std::uint32_t number);
+  static void renumber_surface(std::string& surface, std::uint32_t number);
 
   /// Copies the world out. Thread: the one that moves the world. No allocation.
   void copy_out() noexcept;
+  /// The same after a slow step, with the model that it filled. Slow thread.
+  void copy_out(const SlowHalf& slow, const std::byte* model) noexcept;
 
  private:
   struct Shown {
     int body = -1;  ///< of the world; −1 − i: static surface i
     std::size_t first = 0, vertices = 0;
   };
+  /// A copy: this, room for all contacts and faces, positions, stress.
+  struct Head {
+    std::uint64_t contacts, faces, stressed;
+  };
+  static constexpr std::size_t kContactsAt = sizeof(Head);
+  static constexpr std::size_t kFacesAt = kContactsAt + kMaxContacts * sizeof(Contact);
+  static constexpr std::size_t kPositionsAt = kFacesAt + ModelView::kMaxFaces * sizeof(ModelView::Face);
+
+  std::uint64_t copy_contacts(std::byte* to) const noexcept;
+  Head head() const noexcept;
+  template <typename T>
+  std::span<const T> part(std::size_t at, std::size_t count) const noexcept {
+    return {reinterpret_cast<const T*>(copies_.read_slot() + at), count};
+  }
+
   const World& world_;
+  const std::vector<Finger> fingers_;
   std::vector<Shown> shown_;  ///< those that move first
   std::size_t vertices_ = 0;  ///< of those that move
   LatestBytes copies_;
+  ModelView view_;  ///< of the last step
+  std::atomic<bool> want_model_{false}, want_stress_{false};
 };
 
 }  // namespace palpate

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "palpate/scene/scene.h"
+
+namespace palpate {
+
+/// Is there a built-in scene of that name?
+bool is_builtin(const std::string& name);
+
+/// What a page can choose while `scene` runs: scenes (`given` too, the one that the viewer was started with), methods
+/// with what speaks against them, sliders with their values; and what the hand holds. Changes only with the scene.
+nlohmann::ordered_json make_catalogue(const Scene& scene, const World& world, const std::string& given);
+
+}  // namespace palpate

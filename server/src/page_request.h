@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "palpate/core/math.h"
+
+namespace palpate {
+
+/// What a page asks for, as far as its form is right; whether it can be had is the viewer's business.
+struct PageRequest {
+  enum class Kind {
+    kHold,    ///< pose, grip
+    kLetGo,   ///< the tool
+    kPause,   ///< the loops, or the film
+    kResume,  ///< them
+    kStep,    ///< one slow step, or one picture of the film
+    kReset,   ///< from the start
+    kSpeed,   ///< value
+    kMethod,  ///< name
+    kScene,   ///< name
+    kSet,     ///< name of a slider, value
+    kRecord,  ///< on
+    kPlay,    ///< name of a recording: its film
+    kRepeat,  ///< name of a recording: its scene and method with its hand
+    kSeek,    ///< value: time of the film [s]
+    kLive,    ///< leave the film
+    kStress,  ///< on: compute it
+  };
+  Kind kind = Kind::kLetGo;
+  std::string name;
+  double value = 0.0;
+  bool on = false;
+  Pose pose;
+  std::optional<double> grip;  ///< 0 open to 1 closed; none: as the scene's hand has it
+};
+
+/// None: not understood.
+std::optional<PageRequest> parse_request(std::string_view text);
+
+}  // namespace palpate

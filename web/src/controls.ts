@@ -1,0 +1,94 @@
+// The panel: what the engine says, and what one can tell it.
+import { Connection } from "./connection";
+import { Frame, State } from "./frame";
+
+export function get<T extends HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+export function fill(select: HTMLSelectElement, options: { value: string; text: string; disabled?: boolean }[], chosen: string): void {
+  const key = JSON.stringify(options);
+  if (select.dataset.key !== key) {
+    select.dataset.key = key;
+    select.replaceChildren(...options.map((o) => {
+      const option = new Option(o.text, o.value);
+      option.disabled = o.disabled ?? false;
+      return option;
+    }));
+  }
+  if (document.activeElement !== select || select.value !== chosen) select.value = chosen;
+}
+
+/// 8000 Pa as "8 kPa".
+export function quantity(value: number, unit: string): string {
+  if (value >= 1e6) return `${+(value / 1e6).toPrecision(3)} M${unit}`;
+  if (value >= 1e3) return `${+(value / 1e3).toPrecision(3)} k${unit}`;
+  return `${+value.toPrecision(3)} ${unit}`.trim();
+}
+
+export function showSliders(s: State, connection: Connection, anew: boolean): void {
+  const parent = get("sliders");
+  const key = s.sliders.map((x) => x.name).join();
+  if (anew || parent.dataset.key !== key) {
+    parent.dataset.key = key;
+    parent.replaceChildren(...s.sliders.map((x) => {
+      const logarithmic = x.max / Math.max(x.min, 1e-9) > 20 && x.min > 0;
+      const to = (v: number) => (logarithmic ? Math.log10(v) : v);
+      const from = (v: number) => (logarithmic ? 10 ** v : v);
+      const label = document.createElement("label");
+      label.className = "slider";
+      const input = Object.assign(document.createElement("input"), { type: "range", min: String(to(x.min)), max: String(to(x.max)), step: "any", value: String(to(x.value)) });
+      input.dataset.name = x.name;
+      const output = document.createElement("output");
+      const show = () => (output.textContent = quantity(from(+input.value), x.unit));
+      input.addEventListener("input", show);
+      input.addEventListener("change", () => connection.send({ type: "set", name: x.name, value: Math.min(x.max, Math.max(x.min, from(+input.value))) }));
+      input.addEventListener("palpate", (e) => {
+        input.value = String(to((e as CustomEvent<number>).detail));
+        show();
+      });
+      label.append(x.label, output, input);
+      show();
+      return label;
+    }));
+  }
+  // What another page changed.
+  for (const x of s.sliders) {
+    const input = parent.querySelector<HTMLInputElement>(`input[data-name=${x.name}]`);
+    if (input && document.activeElement !== input) input.dispatchEvent(new CustomEvent("palpate", { detail: x.value }));
+  }
+}
+
+export function showLoops(s: State, frame: Frame | undefined): void {
+  const { fast, slow } = s.loops;
+  const row = (name: string, value: string, bad = false) => {
+    const tr = document.createElement("tr");
+    const a = document.createElement("td");
+    const b = document.createElement("td");
+    a.textContent = name;
+    b.textContent = value;
+    b.className = bad ? "bad" : "";
+    tr.append(a, b);
+    return tr;
+  };
+  const percent = (x: number) => `${(100 * x).toFixed(x < 0.1 ? 1 : 0)} %`;
+  const rows: HTMLElement[] = [];
+  if (!s.film) {
+    rows.push(row("Fast loop", `${fast.rate.toFixed(0)} of ${fast.wanted.toFixed(0)} Hz`, s.realtime && fast.rate > 0 && fast.rate < 0.98 * fast.wanted));
+    if (s.realtime) rows.push(row("Tick p50, p99", `${fast.p50_us.toFixed(0)}, ${fast.p99_us.toFixed(0)} µs`), row("Load of its period", percent(fast.load), fast.load > 0.8));
+    if (slow.rate > 0) {
+      rows.push(row("Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
+      if (s.realtime) rows.push(row("Step p50, p99", `${slow.p50_ms.toFixed(1)}, ${slow.p99_ms.toFixed(1)} ms`), row("Load of its period", percent(slow.load), slow.load > 0.8));
+    }
+  }
+  if (frame) {
+    rows.push(row("Model age", slow.rate > 0 || s.film ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "none: all in the fast loop"));
+    rows.push(row("Contacts", String(frame.contacts)));
+    rows.push(row("Energy to the hand", `${(1e3 * frame.energy).toFixed(2)} mJ`, frame.energy > 0.01));
+    const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped"].filter((_, i) => frame && frame.events & (1 << i));
+    rows.push(row("Safety", names.length ? names.join(", ") : "quiet", names.some((n) => n !== "coming in")));
+  }
+  get("loops").querySelector("tbody")?.replaceChildren(...rows);
+  get("notes").textContent = s.notes.join(" ");
+  get("time-line").firstElementChild?.setAttribute("style", `width: ${Math.min(100, (100 * s.time) / s.seconds)}%`);
+}
