@@ -17,7 +17,8 @@ enum class HyperelasticModel {
   /// By itself it gives way under strong compression (below 58 % of the length it pushes back less and less), and since
   /// E does not see a reflection, inside out is a second rest shape. So below J = 0.3, and only there,
   /// (3/2) μ (0.3 − J)² is added: Ψ stays once differentiable, and inverted elements turn back. (Half of it is enough
-  /// to leave no local minimum but rest for ν from 0 to 0.49, found by descent from random stretches. Irving et al. 2004,
+  /// to leave no local minimum but rest for ν from 0 to 0.49, found by descent from random stretches. Irving et al.
+  /// 2004,
   /// "Invertible finite elements", continue Ψ along the stretches instead, at a decomposition for each force.)
   kStVenantKirchhoff,
   /// Ψ = μ/2 (I_C − 3) + λ/2 (J − a)² − μ/2 ln(I_C + 1) + const, a = 1 + ¾ μ/λ (Smith, de Goes & Kim 2018, "Stable
@@ -69,6 +70,15 @@ class NonlinearTets final : public FemBody {
   double compute_stable_step() const noexcept;
 
   int patch_count() const noexcept;
+
+  /// An element as other integrators need it.
+  struct RestElement {
+    std::array<std::int32_t, 4> node;
+    std::array<Vec3, 4> gradient;        ///< of the shape functions [1/m]
+    double volume, mu, lambda, density;  ///< μ and λ of the energy; λ is 0 in a patch
+  };
+  std::vector<RestElement> list_elements() const;
+  HyperelasticModel model() const noexcept { return model_; }
 
  protected:
   bool assemble(const Assembly& out) noexcept override;

@@ -1,0 +1,87 @@
+#include "interpolation/proxy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "palpate/geometry/surface_features.h"
+
+namespace palpate::interpolation {
+namespace {
+
+/// Behind an open surface there is no inside; what is this far behind has not gone through it [m].
+constexpr double kSheetDepth = 0.02;
+
+void enclose(Proxy& proxy, const TriangleMesh& mesh) {
+  proxy.centre = compute_bounding_box(mesh.vertices).center();
+  proxy.radius = 0.0;
+  for (const Vec3& v : mesh.vertices) proxy.radius = std::max(proxy.radius, (v - proxy.centre).norm());
+}
+
+}  // namespace
+
+bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out) noexcept {
+  if (proxy.kind == Proxy::Kind::kPlane) {
+    out.normal = proxy.normal;
+    out.gap = proxy.normal.dot(x) - proxy.offset;
+    return out.gap <= 0.0;
+  }
+  const Vec3 from_centre = x - proxy.pose.position - proxy.pose.rotation * proxy.centre;
+  const double squared = from_centre.squaredNorm();
+  if (!(squared <= proxy.radius * proxy.radius)) return false;
+  if (proxy.kind == Proxy::Kind::kBall) {
+    const double distance = std::sqrt(squared);
+    out.gap = distance - proxy.radius;
+    out.normal = distance > 0.0 ? Vec3(from_centre / distance) : Vec3(Vec3::UnitY());
+    return true;
+  }
+  const Vec3 p = proxy.pose.rotation.conjugate() * (x - proxy.pose.position);
+  ClosestPoint closest;
+  if (!proxy.tree->find_closest(p, proxy.max_depth, closest)) return false;
+  const Vec3 outward = proxy.tree->pseudo_normal(closest);
+  if (!((p - closest.point).dot(outward) <= 0.0)) return false;
+  // Straight out to the nearest point; where that is not told apart from p, the surface's own normal.
+  constexpr double kTiny = 1e-12;
+  const Vec3 way = closest.distance > kTiny ? Vec3((closest.point - p) / closest.distance) : outward;
+  out.normal = proxy.pose.rotation * way;
+  out.gap = -closest.distance;
+  return true;
+}
+
+Proxy make_finger_proxy(const Finger& finger, int index, double friction) {
+  Proxy out;
+  out.finger = index;
+  out.friction = friction;
+  out.radius = finger.radius;
+  if (finger.surface.triangles.empty()) return out;
+  out.kind = Proxy::Kind::kMesh;
+  out.owns = std::make_shared<const TriangleTree>(finger.surface);
+  out.tree = out.owns.get();
+  enclose(out, finger.surface);
+  out.max_depth = 2.0 * out.radius;
+  return out;
+}
+
+Proxy make_surface_proxy(const StaticSurface& surface) {
+  Proxy out;
+  const TriangleMesh& mesh = surface.surface.mesh();
+  out.kind = Proxy::Kind::kMesh;
+  out.friction = surface.friction;
+  out.tree = &surface.surface;
+  enclose(out, mesh);
+  const bool closed = SurfaceFeatures(mesh.triangles, mesh.vertices.size()).is_closed();
+  out.max_depth = closed ? 2.0 * out.radius : kSheetDepth;
+  // Nodes behind an open surface lie outside of the ball around it.
+  if (!closed) out.radius += kSheetDepth;
+  return out;
+}
+
+Proxy make_plane_proxy(const ContactShape& plane) {
+  Proxy out;
+  out.kind = Proxy::Kind::kPlane;
+  out.friction = plane.friction;
+  out.normal = plane.normal;
+  out.offset = plane.offset;
+  return out;
+}
+
+}  // namespace palpate::interpolation

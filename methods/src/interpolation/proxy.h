@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "palpate/methods/tool.h"
+
+namespace palpate::interpolation {
+
+/// A rigid thing that nodes collide with: a finger, which moves and feels, or a surface of the world, which does
+/// neither. Thread: slow loop; queries allocate nothing.
+struct Proxy {
+  enum class Kind : std::uint8_t { kBall, kMesh, kPlane };
+  Kind kind = Kind::kBall;
+  int finger = -1;                           ///< −1: stands still
+  double friction = 0.0;                     ///< NaN: that of what it touches
+  const TriangleTree* tree = nullptr;        ///< of a mesh, in the proxy's frame
+  std::shared_ptr<const TriangleTree> owns;  ///< of a finger's
+  Vec3 centre = Vec3::Zero();                ///< of a ball around all of it, in its frame [m]
+  double radius = 0.0;                       ///< of that ball; of a kBall its own [m]
+  double max_depth = 0.0;                    ///< of a mesh: no node is farther inside [m]
+  Vec3 normal = Vec3::UnitY();               ///< of a plane
+  double offset = 0.0;                       ///< of a plane [m]
+
+  Pose pose;       ///< X_WP now
+  Twist velocity;  ///< of its frame's origin
+
+  Vec3 velocity_at(const Vec3& x) const noexcept { return velocity.linear + velocity.angular.cross(x - pose.position); }
+};
+
+/// Where a point inside a proxy would leave it.
+struct Touch {
+  Vec3 normal;  ///< unit, out of the proxy, world frame
+  double gap;   ///< ≤ 0 [m]
+};
+
+/// Whether x is in the proxy or on it, and how.
+bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out) noexcept;
+
+Proxy make_finger_proxy(const Finger& finger, int index, double friction);
+Proxy make_surface_proxy(const StaticSurface& surface);
+Proxy make_plane_proxy(const ContactShape& plane);
+
+}  // namespace palpate::interpolation
