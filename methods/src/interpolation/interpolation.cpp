@@ -143,6 +143,7 @@ class InterpolationFast final : public TypedFastHalf<Model, Feedback> {
     }
     ticks_ += 1.0;
     const double s = std::min(1.0, ticks_ / ticks_per_step_);
+    late_ = ticks_ >= ticks_per_step_ + 1.0;
     shown_hand_ = {from_hand_.position + s * (model.hand.position - from_hand_.position),
                    from_hand_.rotation.slerp(s, model.hand.rotation)};
     for (std::size_t i = 0; i < fingers_.size(); ++i) {
@@ -188,10 +189,11 @@ class InterpolationFast final : public TypedFastHalf<Model, Feedback> {
   }
 
   /// Cubic Hermite: begins with the slope that is shown, ends with that of the chord. `slope` becomes that at s.
-  static Vec3 blend(double s, const Vec3& a, const Vec3& b, const Vec3& slope_a, Vec3& slope) noexcept {
+  /// While the next model is late the last state is held.
+  Vec3 blend(double s, const Vec3& a, const Vec3& b, const Vec3& slope_a, Vec3& slope) const noexcept {
     const Vec3 chord = b - a, bend = slope_a - chord;
     // a + s chord + s (1 − s)² bend.
-    slope = s < 1.0 ? Vec3(chord + (1.0 - s) * (1.0 - 3.0 * s) * bend) : Vec3(Vec3::Zero());
+    slope = late_ ? Vec3(Vec3::Zero()) : Vec3(chord + (1.0 - s) * (1.0 - 3.0 * s) * bend);
     return a + s * chord + s * (1.0 - s) * (1.0 - s) * bend;
   }
 
@@ -200,6 +202,7 @@ class InterpolationFast final : public TypedFastHalf<Model, Feedback> {
   const double ticks_per_step_;
   std::uint64_t sequence_ = 0;
   double ticks_ = 0.0;
+  bool late_ = false;
   std::array<Shown, kMaxFingers> from_{}, shown_{};
   Pose from_hand_, shown_hand_;
 };

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "interpolation/proxy.h"
 #include "palpate/methods/interpolation_settings.h"
+#include "proxy.h"
 
 // One node against the proxies that it is in: Zhuang & Canny 2000, section 5.1.
 //

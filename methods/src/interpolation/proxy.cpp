@@ -19,30 +19,39 @@ void enclose(Proxy& proxy, const TriangleMesh& mesh) {
 
 }  // namespace
 
-bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out) noexcept {
+bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out, Clearance& memory) noexcept {
   if (proxy.kind == Proxy::Kind::kPlane) {
     out.normal = proxy.normal;
     out.gap = proxy.normal.dot(x) - proxy.offset;
     return out.gap <= 0.0;
   }
-  const Vec3 from_centre = x - proxy.pose.position - proxy.pose.rotation * proxy.centre;
-  const double squared = from_centre.squaredNorm();
-  if (!(squared <= proxy.radius * proxy.radius)) return false;
+  const Vec3 from_origin = x - proxy.pose.position;
   if (proxy.kind == Proxy::Kind::kBall) {
+    const double squared = from_origin.squaredNorm();
+    if (!(squared <= proxy.radius * proxy.radius)) return false;
     const double distance = std::sqrt(squared);
     out.gap = distance - proxy.radius;
-    out.normal = distance > 0.0 ? Vec3(from_centre / distance) : Vec3(Vec3::UnitY());
+    out.normal = distance > 0.0 ? Vec3(from_origin / distance) : Vec3(Vec3::UnitY());
     return true;
   }
-  const Vec3 p = proxy.pose.rotation.conjugate() * (x - proxy.pose.position);
+  const Vec3 p = proxy.axes.transpose() * from_origin;
+  if (!((p - proxy.centre).squaredNorm() <= proxy.radius * proxy.radius)) return false;
+  if ((p - memory.place).squaredNorm() < memory.clear * memory.clear && memory.clear > 0.0) return false;
+  memory = {p, -1.0};
   ClosestPoint closest;
-  if (!proxy.tree->find_closest(p, proxy.max_depth, closest)) return false;
+  if (!proxy.tree->find_closest(p, proxy.max_depth, closest)) {
+    memory.clear = proxy.max_depth;
+    return false;
+  }
   const Vec3 outward = proxy.tree->pseudo_normal(closest);
-  if (!((p - closest.point).dot(outward) <= 0.0)) return false;
+  if (!((p - closest.point).dot(outward) <= 0.0)) {
+    memory.clear = closest.distance;
+    return false;
+  }
   // Straight out to the nearest point; where that is not told apart from p, the surface's own normal.
   constexpr double kTiny = 1e-12;
   const Vec3 way = closest.distance > kTiny ? Vec3((closest.point - p) / closest.distance) : outward;
-  out.normal = proxy.pose.rotation * way;
+  out.normal = proxy.axes * way;
   out.gap = -closest.distance;
   return true;
 }

@@ -21,20 +21,32 @@ struct Proxy {
   Vec3 normal = Vec3::UnitY();               ///< of a plane
   double offset = 0.0;                       ///< of a plane [m]
 
-  Pose pose;       ///< X_WP now
-  Twist velocity;  ///< of its frame's origin
+  Pose pose;                     ///< X_WP now; set by move_to()
+  Mat3 axes = Mat3::Identity();  ///< its rotation once more
+  Twist velocity;                ///< of its frame's origin
 
+  void move_to(const Pose& to) noexcept {
+    pose = to;
+    axes = to.rotation.toRotationMatrix();
+  }
   Vec3 velocity_at(const Vec3& x) const noexcept { return velocity.linear + velocity.angular.cross(x - pose.position); }
 };
 
 /// Where a point inside a proxy would leave it.
 struct Touch {
-  Vec3 normal;  ///< unit, out of the proxy, world frame
-  double gap;   ///< ≤ 0 [m]
+  Vec3 normal = Vec3::UnitY();  ///< out of the proxy, world frame
+  double gap = 0.0;             ///< ≤ 0 [m]
+};
+
+/// What a node remembers of a mesh: as long as it has moved less than `clear` from `place` in the mesh's frame, it is
+/// outside. Saves all queries but those of nodes near the surface.
+struct Clearance {
+  Vec3 place = Vec3::Zero();
+  double clear = -1.0;  ///< [m]
 };
 
 /// Whether x is in the proxy or on it, and how.
-bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out) noexcept;
+bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out, Clearance& memory) noexcept;
 
 Proxy make_finger_proxy(const Finger& finger, int index, double friction);
 Proxy make_surface_proxy(const StaticSurface& surface);

@@ -29,11 +29,6 @@ std::string refuse_simulation(const World& world, const ToolSettings& tool) {
   if (tool.kind == ToolSettings::Kind::kChain) return "the hand must hold fingers, a rigid tool or a ball, not a chain";
   if (tool.kind == ToolSettings::Kind::kPoint && !(tool.radius > 0.0))
     return "a point without a radius meets no node; give the tool one";
-  for (const Finger& f : tool.fingers) {
-    // Whether a finger of a scene has a shape is known only when its method is made.
-    if (tool.kind == ToolSettings::Kind::kFingers && !(f.radius > 0.0) && f.surface.triangles.empty())
-      return "a finger without a radius meets no node";
-  }
   if (!world.joints().empty()) return "there are joints, which it does not simulate";
   int soft = 0;
   for (std::size_t i = 0; i < world.bodies().size(); ++i) {
@@ -56,7 +51,9 @@ Simulation::Simulation(const MethodContext& c, std::vector<Finger> fingers)
     : settings_(c.settings.interpolation), finger_shapes_(std::move(fingers)) {
   for (std::size_t i = 0; i < finger_shapes_.size(); ++i) {
     proxies_.push_back(make_finger_proxy(finger_shapes_[i], static_cast<int>(i), c.tool.friction));
-    proxies_.back().pose = compute_finger_pose(finger_shapes_[i], c.start);
+    proxies_.back().move_to(compute_finger_pose(finger_shapes_[i], c.start));
+    if (!(proxies_.back().radius > 0.0))
+      fail_input("interpolation: finger {} has radius {} m; allowed: above 0, or a shape", i, proxies_.back().radius);
   }
   motions_.resize(finger_shapes_.size());
   for (const StaticSurface& s : c.world.static_surfaces()) proxies_.push_back(make_surface_proxy(s));
@@ -65,7 +62,7 @@ Simulation::Simulation(const MethodContext& c, std::vector<Finger> fingers)
     if (!b.body && b.shape.kind == ContactShape::Kind::kPlane) proxies_.push_back(make_plane_proxy(b.shape));
     NonlinearTets* body = static_cast<int>(i) == c.world.tool() ? nullptr : as_soft(b.body.get());
     if (!body) continue;
-    softs_.push_back({body, ExplicitTets(*body, settings_.linear_strain), {}, b.shape.friction, 0.0, {}});
+    softs_.push_back({body, ExplicitTets(*body, settings_.linear_strain), {}, b.shape.friction, 0.0, {}, {}});
     Soft& soft = softs_.back();
     // Every vertex of the surface is a node of its own.
     std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body->max_row_entries()));
@@ -85,8 +82,9 @@ Simulation::Simulation(const MethodContext& c, std::vector<Finger> fingers)
       soft.nodes.push_back(n);
       soft.lightest = std::min(soft.lightest, soft.tets.mass(n));
     }
-    soft.held.reserve(2 * soft.nodes.size());
+    soft.held.reserve(kMaxNodeContacts * soft.nodes.size());
   }
+  for (Soft& soft : softs_) soft.clearances.resize(soft.nodes.size() * proxies_.size());
 }
 
 void Simulation::read_bodies() {
@@ -182,8 +180,8 @@ void Simulation::aim_fingers(const DeviceState& target, double seconds) noexcept
 void Simulation::move_fingers(double time) noexcept {
   for (std::size_t i = 0; i < motions_.size(); ++i) {
     const Motion& m = motions_[i];
-    proxies_[i].pose = {m.from.position + time * m.velocity.linear,
-                        (rotation_from_vector(time * m.velocity.angular) * m.from.rotation).normalized()};
+    proxies_[i].move_to({m.from.position + time * m.velocity.linear,
+                         (rotation_from_vector(time * m.velocity.angular) * m.from.rotation).normalized()});
   }
 }
 
@@ -199,13 +197,15 @@ void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
   const CollisionRules rules{settings_.contact, dt, settings_.push_out_speed, settings_.penalty_stiffness};
   soft.held.clear();
   std::array<NodeContact, kMaxNodeContacts> contacts;
-  for (const int n : soft.nodes) {
+  for (std::size_t k = 0; k < soft.nodes.size(); ++k) {
+    const int n = soft.nodes[k];
+    Clearance* memory = &soft.clearances[k * proxies_.size()];
     if (soft.tets.is_prescribed(n)) continue;
     const Vec3 x = soft.tets.position(n);
     std::size_t count = 0;
     for (std::size_t p = 0; p < proxies_.size() && count < contacts.size(); ++p) {
       Touch touch;
-      if (!find_touch(proxies_[p], x, touch)) continue;
+      if (!find_touch(proxies_[p], x, touch, memory[p])) continue;
       contacts[count++] = {static_cast<int>(p), combine_friction(proxies_[p].friction, soft.friction), touch};
     }
     if (count == 0) continue;
@@ -214,13 +214,12 @@ void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
     collide(rules, proxies_, node, {contacts.data(), count});
     soft.tets.set_velocity(n, node.velocity);
     soft.tets.set_acceleration(n, node.acceleration);
-    for (std::size_t k = 0; k < count; ++k) {
-      const NodeContact& c = contacts[k];
+    for (const NodeContact& c : std::span(contacts).first(count)) {
       felt.penetration = std::max(felt.penetration, -c.touch.gap);
       if (c.before.squaredNorm() + c.after.squaredNorm() == 0.0) continue;
       add_impulse(c.proxy, x, 0.5 * dt * c.before, felt);
       if (proxies_[static_cast<std::size_t>(c.proxy)].finger >= 0) ++felt.contacts;
-      if (soft.held.size() < soft.held.capacity()) soft.held.push_back({n, c.proxy, c.after});
+      soft.held.push_back({n, c.proxy, c.after});
     }
   }
 }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "interpolation/node_collision.h"
+#include "node_collision.h"
 #include "palpate/bodies/explicit_tets.h"
 #include "palpate/methods/method.h"
 
@@ -54,6 +54,7 @@ class Simulation {
     double friction;
     double lightest;  ///< of those nodes [kg]
     std::vector<Held> held;
+    std::vector<Clearance> clearances;  ///< of each of those nodes, to each proxy
   };
   struct Motion {
     Pose from;
