@@ -108,7 +108,7 @@ static ExperimentResult reproduce_hand(const ExperimentOptions& options) {
     if (track.time[i] < kHoldFrom) lowest = std::min(lowest, track.tip[i]);
     if (track.time[i] > kHoldFrom && track.time[i] < kOpenFrom) highest = std::max(highest, track.tip[i]);
   }
-  const double sag = value_at(track, track.tip, 1.5), after = track.tip.empty() ? kNotAvailable : track.tip.back();
+  const double sag = value_at(track, track.tip, 1.2), after = track.tip.empty() ? kNotAvailable : track.tip.back();
   ExperimentResult out;
   out.claims = {
       {"every slow step integrated whole and finite (1: yes)", "stable", track.good ? 1.0 : 0.0, 1.0,

@@ -31,7 +31,7 @@ struct Case {
 
 struct Outcome {
   bool stable = true;
-  double penetration = 0.0;  ///< towards the end [m]
+  double penetration = 0.0;  ///< of the deepest node, mean of the last third [m]
   double force = 0.0;        ///< [N]
 };
 
@@ -39,6 +39,7 @@ struct Outcome {
 Outcome press(const Scene& original, World& world, const Case& which, double dt) {
   Scene scene = original;
   set_slow_period(scene, kStepsEach * dt, 0.0);
+  scene.run.dt = scene.run.slow_period;
   InterpolationSettings& s = scene.methods.interpolation;
   s.contact = which.contact;
   s.penalty_stiffness = which.stiffness;
@@ -46,6 +47,8 @@ Outcome press(const Scene& original, World& world, const Case& which, double dt)
   const std::unique_ptr<Device> start = scene.make_device();
   Driver driver(scene, "interpolation", world, *start);
   Outcome out;
+  double deep = 0.0;
+  int samples = 0;
   DeviceState hand = start->read(0.0);
   const double top = which.touches ? hand.pose.position.y() : 1.0;
   const int steps = static_cast<int>(std::ceil(0.15 / scene.run.slow_period));
@@ -55,10 +58,14 @@ Outcome press(const Scene& original, World& world, const Case& which, double dt)
     const TickResult felt = driver.tick(hand);
     const StepReport report = driver.step();
     out.stable = report.converged && compute_fastest(world) < kTooFast;
-    // What bounces is out of contact at times: the deepest of the last 20 ms.
-    if (i * scene.run.slow_period > 0.13) out.penetration = std::max(out.penetration, report.penetration);
+    if (i * scene.run.slow_period > 0.1) {
+      // What still bounces is out of contact at times: the mean.
+      deep += report.penetration;
+      ++samples;
+    }
     out.force = felt.wrench.force.norm();
   }
+  out.penetration = samples > 0 ? deep / samples : 0.0;
   return out;
 }
 
@@ -80,7 +87,7 @@ double find_largest_step(const Scene& scene, World& world, const Case& which, do
 
 static ExperimentResult reproduce_timestep(const ExperimentOptions& options) {
   PressedBlock block;
-  block.damping = 20.0;
+  block.damping = 200.0;  // so that springs come to rest; it does not change how long steps may be
   const Scene scene = make_pressed_block(block);
   World world = make_world(scene);
   const ExplicitTets tets(dynamic_cast<const NonlinearTets&>(*world.bodies()[0].body));
@@ -99,7 +106,7 @@ static ExperimentResult reproduce_timestep(const ExperimentOptions& options) {
   const auto add = [&](const Case& which, double guess, Outcome& outcome) {
     if (options.progress) options.progress(which.name, 0.0);
     const double step = which.touches ? find_largest_step(scene, world, which, guess, options) : free;
-    outcome = press(scene, world, which, std::min(step, bound) * 0.9);
+    outcome = press(scene, world, which, 0.5 * std::min(step, bound));
     table.rows.push_back({which.name,
                           {{format_quantity(step, "s")},
                            {fmt::format("1 / {:.3g}", free / step)},
@@ -128,8 +135,7 @@ static ExperimentResult reproduce_timestep(const ExperimentOptions& options) {
   }
   table.note = fmt::format(
       "The bound from the elements' spectra is {} at rest: {:.2f} times smaller than need be. Penetration: deepest "
-      "node "
-      "after 0.15 s, at nine tenths of the step.",
+      "node, mean from 0.1 s to 0.15 s, at half of the step.",
       format_quantity(bound, "s"), free / bound);
   out.claims = {
       {"bound from the elements, of the largest stable step", "must not be above 1", bound / free, 1.0,

@@ -36,6 +36,7 @@ struct FallingNode {
   Proxy plane = make_plane_at(Vec3(1, 2, 2) / 3.0, 0.0);
   CollisionRules rules{Contact::kPaper, 1e-3, 0.0, 0.0};
   NodeContact last{};
+  double skin = 0.0;
 
   /// The plane moves with its velocity, without turning.
   bool step() {
@@ -49,7 +50,7 @@ struct FallingNode {
     last = {};
     last.friction = 0.3;
     Clearance memory;
-    const bool touches = find_touch(plane, x, last.touch, memory);
+    const bool touches = find_touch(plane, x, skin, last.touch, memory);
     if (touches) collide(rules, {&plane, 1}, node, {&last, 1});
     v = node.velocity;
     a = node.acceleration;
@@ -99,6 +100,27 @@ TEST(NodeCollision, Inelastic_BearsTheStaticForceAndComesOutSlowly) {
   EXPECT_GT(previous, -1e-8);  // 0.9 a step
 }
 
+// A node that would come in is slowed down to arrive: it never does come in, whatever its speed.
+TEST(NodeCollision, Inelastic_ArrivesWithoutComingIn) {
+  for (const double speed : {0.01, 0.3, 1.7}) {
+    FallingNode node;
+    node.rules.contact = Contact::kInelastic;
+    node.skin = 0.002;
+    node.x = Vec3(0.4, 0.5, -0.2);
+    node.plane.offset = node.plane.normal.dot(node.x) - 0.005;
+    node.plane.velocity.linear = Vec3(0.01, 0.02, 0.03);
+    node.v = -speed * node.plane.normal;
+    double lowest = 1.0;
+    for (int i = 0; i < 1000; ++i) {
+      node.step();
+      lowest = std::min(lowest, node.gap());
+    }
+    // A thousand sums of coordinates below 1 m.
+    EXPECT_GT(lowest, -1e-13);
+    EXPECT_LT(node.gap(), 1e-13);
+  }
+}
+
 // Below the cone the node comes to rest on the proxy, at it it slides with μ times the normal force against the slip.
 TEST(NodeCollision, FrictionSticksBelowTheConeAndSlidesOnIt) {
   for (const Contact contact : {Contact::kInelastic, Contact::kPaper}) {
@@ -137,7 +159,7 @@ TEST(NodeCollision, InsideOfATorusIsItsTubeAndNotItsHole) {
   Touch touch;
   Clearance memory;  // of one node that goes from place to place: what it remembers must not change an answer
   const auto is_inside = [&](const Vec3& p) {
-    return find_touch(ring, ring.pose.position + ring.pose.rotation * p, touch, memory);
+    return find_touch(ring, ring.pose.position + ring.pose.rotation * p, 0.001, touch, memory) && touch.gap <= 0.0;
   };
   for (int round = 0; round < 2; ++round) {
     EXPECT_FALSE(is_inside(Vec3::Zero()));

@@ -103,7 +103,8 @@ void collide(const CollisionRules& rules, std::span<const Proxy> proxies, NodeSt
     for (std::size_t k = 0; k < contacts.size(); ++k) {
       const NodeContact& c = contacts[k];
       const Vec3 proxy = proxies[static_cast<std::size_t>(c.proxy)].velocity_at(node.position);
-      const double out = std::min(rules.push_out_speed, -c.touch.gap / (kPushOutSteps * rules.dt));
+      const double out = c.touch.gap > 0.0 ? -c.touch.gap / rules.dt
+                                           : std::min(rules.push_out_speed, -c.touch.gap / (kPushOutSteps * rules.dt));
       Vec3 relative = node.velocity - proxy;
       push_out(push[k], c.touch.normal, out, inertia, relative);
       rub(push[k], c.touch.normal, c.friction, inertia, relative);

@@ -11,7 +11,8 @@
 // contact gave the node u̇ and ü at its end; the collision changes both. In the proxy's moving frame the normal velocity
 // is removed,
 //   v̂ ← v̂ − (v̂·n̂) n̂     if it points inwards
-// ((11); the sign printed there would double it), which takes the impulse (m + ½ΔtD) δv̂. As with every half of a
+// ((11); the sign printed there would double it). In our scheme also a node that is still outside and would come in
+// within the next step is slowed down to just arrive. Either takes the impulse (m + ½ΔtD) δv̂. As with every half of a
 // trapezoidal step that is ½Δt times a force at the end of the step (10). What acts at the beginning of the next step
 // is a second force: in the paper's scheme the same one, as (12) has ü continuous; in ours that which keeps the node at
 // rest in the proxy's frame, the impact being over. Impulses of a step are ½Δt (force after the last + force before
@@ -40,7 +41,7 @@ struct NodeState {
 
 struct CollisionRules {
   InterpolationSettings::Contact contact;
-  double dt;                 ///< of the step [s]
+  double dt;                 ///< of the step, and of the next [s]
   double push_out_speed;     ///< [m/s]
   double penalty_stiffness;  ///< [N/m]
 };

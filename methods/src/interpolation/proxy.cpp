@@ -19,40 +19,40 @@ void enclose(Proxy& proxy, const TriangleMesh& mesh) {
 
 }  // namespace
 
-bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out, Clearance& memory) noexcept {
+bool find_touch(const Proxy& proxy, const Vec3& x, double skin, Touch& out, Clearance& memory) noexcept {
   if (proxy.kind == Proxy::Kind::kPlane) {
     out.normal = proxy.normal;
     out.gap = proxy.normal.dot(x) - proxy.offset;
-    return out.gap <= 0.0;
+    return out.gap <= skin;
   }
+  const double reach = proxy.radius + skin;
   const Vec3 from_origin = x - proxy.pose.position;
   if (proxy.kind == Proxy::Kind::kBall) {
     const double squared = from_origin.squaredNorm();
-    if (!(squared <= proxy.radius * proxy.radius)) return false;
+    if (!(squared <= reach * reach)) return false;
     const double distance = std::sqrt(squared);
     out.gap = distance - proxy.radius;
     out.normal = distance > 0.0 ? Vec3(from_origin / distance) : Vec3(Vec3::UnitY());
     return true;
   }
   const Vec3 p = proxy.axes.transpose() * from_origin;
-  if (!((p - proxy.centre).squaredNorm() <= proxy.radius * proxy.radius)) return false;
-  if ((p - memory.place).squaredNorm() < memory.clear * memory.clear && memory.clear > 0.0) return false;
+  if (!((p - proxy.centre).squaredNorm() <= reach * reach)) return false;
+  if (memory.clear > 0.0 && (p - memory.place).squaredNorm() < memory.clear * memory.clear) return false;
   memory = {p, -1.0};
+  const double farthest = std::max(proxy.max_depth, skin);
   ClosestPoint closest;
-  if (!proxy.tree->find_closest(p, proxy.max_depth, closest)) {
-    memory.clear = proxy.max_depth;
+  if (!proxy.tree->find_closest(p, farthest, closest)) {
+    memory.clear = farthest - skin;
     return false;
   }
   const Vec3 outward = proxy.tree->pseudo_normal(closest);
-  if (!((p - closest.point).dot(outward) <= 0.0)) {
-    memory.clear = closest.distance;
-    return false;
-  }
-  // Straight out to the nearest point; where that is not told apart from p, the surface's own normal.
+  const double side = (p - closest.point).dot(outward) > 0.0 ? 1.0 : -1.0;
+  out.gap = side * closest.distance;
+  memory.clear = out.gap - skin;
+  if (out.gap > skin || out.gap < -proxy.max_depth) return false;
+  // Along the way to the nearest point; where that is not told apart from p, the surface's own normal.
   constexpr double kTiny = 1e-12;
-  const Vec3 way = closest.distance > kTiny ? Vec3((closest.point - p) / closest.distance) : outward;
-  out.normal = proxy.axes * way;
-  out.gap = -closest.distance;
+  out.normal = proxy.axes * (closest.distance > kTiny ? Vec3((p - closest.point) / out.gap) : outward);
   return true;
 }
 

@@ -32,21 +32,22 @@ struct Proxy {
   Vec3 velocity_at(const Vec3& x) const noexcept { return velocity.linear + velocity.angular.cross(x - pose.position); }
 };
 
-/// Where a point inside a proxy would leave it.
+/// Where a point is with respect to a proxy.
 struct Touch {
-  Vec3 normal = Vec3::UnitY();  ///< out of the proxy, world frame
-  double gap = 0.0;             ///< ≤ 0 [m]
+  Vec3 normal = Vec3::UnitY();  ///< unit, out of the proxy, world frame
+  double gap = 0.0;             ///< < 0 inside [m]
 };
 
 /// What a node remembers of a mesh: as long as it has moved less than `clear` from `place` in the mesh's frame, it is
-/// outside. Saves all queries but those of nodes near the surface.
+/// not near. Saves all queries but those of nodes near the surface.
 struct Clearance {
   Vec3 place = Vec3::Zero();
   double clear = -1.0;  ///< [m]
 };
 
-/// Whether x is in the proxy or on it, and how.
-bool find_touch(const Proxy& proxy, const Vec3& x, Touch& out, Clearance& memory) noexcept;
+/// Whether x is in the proxy or no farther from it than `skin` [m], and how. The skin must not grow while a memory
+/// lives.
+bool find_touch(const Proxy& proxy, const Vec3& x, double skin, Touch& out, Clearance& memory) noexcept;
 
 Proxy make_finger_proxy(const Finger& finger, int index, double friction);
 Proxy make_surface_proxy(const StaticSurface& surface);

@@ -195,6 +195,8 @@ void Simulation::add_impulse(int proxy, const Vec3& at, const Vec3& impulse, Fel
 
 void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
   const CollisionRules rules{settings_.contact, dt, settings_.push_out_speed, settings_.penalty_stiffness};
+  // Ours slows nodes down that would come in within the next step; the others meet them when they are in.
+  const double skin = settings_.contact == InterpolationSettings::Contact::kInelastic ? settings_.max_speed * dt : 0.0;
   soft.held.clear();
   std::array<NodeContact, kMaxNodeContacts> contacts;
   for (std::size_t k = 0; k < soft.nodes.size(); ++k) {
@@ -205,7 +207,7 @@ void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
     std::size_t count = 0;
     for (std::size_t p = 0; p < proxies_.size() && count < contacts.size(); ++p) {
       Touch touch;
-      if (!find_touch(proxies_[p], x, touch, memory[p])) continue;
+      if (!find_touch(proxies_[p], x, skin, touch, memory[p])) continue;
       contacts[count++] = {static_cast<int>(p), combine_friction(proxies_[p].friction, soft.friction), touch};
     }
     if (count == 0) continue;
