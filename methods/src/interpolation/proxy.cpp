@@ -15,6 +15,7 @@ void enclose(Proxy& proxy, const TriangleMesh& mesh) {
   proxy.centre = compute_bounding_box(mesh.vertices).center();
   proxy.radius = 0.0;
   for (const Vec3& v : mesh.vertices) proxy.radius = std::max(proxy.radius, (v - proxy.centre).norm());
+  proxy.middle = proxy.centre;
 }
 
 }  // namespace
@@ -25,18 +26,15 @@ bool find_touch(const Proxy& proxy, const Vec3& x, double skin, Touch& out, Clea
     out.gap = proxy.normal.dot(x) - proxy.offset;
     return out.gap <= skin;
   }
-  const double reach = proxy.radius + skin;
+  if (proxy.is_far(x, skin)) return false;
   const Vec3 from_origin = x - proxy.pose.position;
   if (proxy.kind == Proxy::Kind::kBall) {
-    const double squared = from_origin.squaredNorm();
-    if (!(squared <= reach * reach)) return false;
-    const double distance = std::sqrt(squared);
+    const double distance = from_origin.norm();
     out.gap = distance - proxy.radius;
     out.normal = distance > 0.0 ? Vec3(from_origin / distance) : Vec3(Vec3::UnitY());
     return true;
   }
   const Vec3 p = proxy.axes.transpose() * from_origin;
-  if (!((p - proxy.centre).squaredNorm() <= reach * reach)) return false;
   if (memory.clear > 0.0 && (p - memory.place).squaredNorm() < memory.clear * memory.clear) return false;
   memory = {p, -1.0};
   const double farthest = std::max(proxy.max_depth, skin);

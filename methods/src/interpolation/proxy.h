@@ -23,11 +23,17 @@ struct Proxy {
 
   Pose pose;                     ///< X_WP now; set by move_to()
   Mat3 axes = Mat3::Identity();  ///< its rotation once more
+  Vec3 middle = Vec3::Zero();    ///< `centre` in the world [m]
   Twist velocity;                ///< of its frame's origin
 
   void move_to(const Pose& to) noexcept {
     pose = to;
     axes = to.rotation.toRotationMatrix();
+    middle = to.position + axes * centre;
+  }
+  /// Whether x is farther than `skin` [m] from the ball around it, as most nodes are.
+  bool is_far(const Vec3& x, double skin) const noexcept {
+    return kind != Kind::kPlane && (x - middle).squaredNorm() > (radius + skin) * (radius + skin);
   }
   Vec3 velocity_at(const Vec3& x) const noexcept { return velocity.linear + velocity.angular.cross(x - pose.position); }
 };

@@ -207,7 +207,7 @@ void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
     std::size_t count = 0;
     for (std::size_t p = 0; p < proxies_.size() && count < contacts.size(); ++p) {
       Touch touch;
-      if (!find_touch(proxies_[p], x, skin, touch, memory[p])) continue;
+      if (proxies_[p].is_far(x, skin) || !find_touch(proxies_[p], x, skin, touch, memory[p])) continue;
       contacts[count++] = {static_cast<int>(p), combine_friction(proxies_[p].friction, soft.friction), touch};
     }
     if (count == 0) continue;
