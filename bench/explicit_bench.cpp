@@ -61,7 +61,7 @@ void explicit_memory(benchmark::State& state) {
   }
   count_elements(state, body.element_count(), static_cast<double>(body.element_bytes()));
 }
-BENCHMARK(explicit_memory)->Arg(8)->Arg(16)->Arg(32)->Unit(benchmark::kMicrosecond);
+BENCHMARK(explicit_memory)->Arg(8)->Arg(16)->Arg(17)->Arg(32)->Unit(benchmark::kMicrosecond);
 
 void explicit_step(benchmark::State& state) {
   ExplicitTets body(make_block(state), std::span(&kTissue, 1), ExplicitModel::kStVenantKirchhoff);
@@ -70,7 +70,7 @@ void explicit_step(benchmark::State& state) {
   count_elements(state, body.element_count(), static_cast<double>(body.element_bytes()));
   state.counters["step"] = dt;
 }
-BENCHMARK(explicit_step)->Arg(8)->Arg(16)->Arg(32)->Unit(benchmark::kMicrosecond);
+BENCHMARK(explicit_step)->Arg(8)->Arg(16)->Arg(17)->Arg(32)->Unit(benchmark::kMicrosecond);
 
 void explicit_stable_step(benchmark::State& state) {
   const ExplicitTets body(make_block(state), std::span(&kTissue, 1), ExplicitModel::kStVenantKirchhoff);

@@ -34,7 +34,9 @@ void visit_interpolation(Fields& f, InterpolationSettings& s) {
            {0.0, 1.0});
   f.integer({.name = "max_steps", .doc = "of the integration in a slow step; then simulated time falls behind"},
             s.max_steps, {1, 10000000});
-  f.number({.name = "push_out_speed", .doc = "nodes inside a finger come out no faster; 0: they stay", .unit = "m/s"},
+  f.number({.name = "push_out_speed",
+            .doc = "inelastic: nodes inside a finger come out no faster; 0: they stay",
+            .unit = "m/s"},
            s.push_out_speed, {0.0, 10.0});
   f.number({.name = "max_speed", .doc = "of a finger; a hand that jumps is followed at this", .unit = "m/s"},
            s.max_speed, {0.0, 100.0, true});

@@ -51,8 +51,8 @@ struct Clearance {
   double clear = -1.0;  ///< [m]
 };
 
-/// Whether x is in the proxy or no farther from it than `skin` [m], and how. The skin must not grow while a memory
-/// lives.
+/// Whether x is in the proxy or no farther from it than `skin` [m], and how. `memory` is the same in all calls for one
+/// node; if the skin grows, what it remembers is a little too generous for one motion by `clear`.
 bool find_touch(const Proxy& proxy, const Vec3& x, double skin, Touch& out, Clearance& memory) noexcept;
 
 Proxy make_finger_proxy(const Finger& finger, int index, double friction);

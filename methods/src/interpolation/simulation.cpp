@@ -19,6 +19,7 @@ double combine_friction(double a, double b) noexcept {
   return std::isnan(b) ? a : std::sqrt(a * b);
 }
 
+/// Explicit integration needs the elements, which Body does not show; asked once, at set-up.
 NonlinearTets* as_soft(Body* body) noexcept {
   return dynamic_cast<NonlinearTets*>(body);
 }
@@ -194,9 +195,11 @@ void Simulation::add_impulse(int proxy, const Vec3& at, const Vec3& impulse, Fel
 }
 
 void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
-  const CollisionRules rules{settings_.contact, dt, settings_.push_out_speed, settings_.penalty_stiffness};
-  // Ours slows nodes down that would come in within the next step; the others meet them when they are in.
-  const double skin = settings_.contact == InterpolationSettings::Contact::kInelastic ? settings_.max_speed * dt : 0.0;
+  // Ours slows nodes down that would come in within the next step, and pushes out what is in. The paper's lets depth
+  // be, and must: a node on its way out would keep the acceleration that sent it.
+  const bool ours = settings_.contact == InterpolationSettings::Contact::kInelastic;
+  const CollisionRules rules{settings_.contact, dt, ours ? settings_.push_out_speed : 0.0, settings_.penalty_stiffness};
+  const double skin = ours ? settings_.max_speed * dt : 0.0;
   soft.held.clear();
   std::array<NodeContact, kMaxNodeContacts> contacts;
   for (std::size_t k = 0; k < soft.nodes.size(); ++k) {

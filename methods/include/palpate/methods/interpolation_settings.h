@@ -38,7 +38,7 @@ struct InterpolationSettings {
   double margin = 0.9;           ///< integration steps are this share of the stable one
   double time_step = 0.0;        ///< of the integration [s]; 0: found from the elements
   int max_steps = 2000;          ///< of the integration in a slow step; then simulated time falls behind
-  double push_out_speed = 0.05;  ///< nodes that are inside come out no faster than this [m/s]; 0: they stay (the paper)
+  double push_out_speed = 0.05;  ///< inelastic: nodes that are inside come out no faster than this [m/s]; 0: they stay
   double max_speed = 2.0;        ///< of a finger [m/s]: a hand that jumps is followed at this speed
 };
 
