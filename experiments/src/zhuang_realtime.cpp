@@ -110,7 +110,6 @@ static ExperimentResult reproduce_realtime(const ExperimentOptions& options) {
   out.report.tables = {table};
   Plot plot;
   plot.title = "Core time over real time";
-  plot.kind = PlotKind::kHistogram;
   plot.x_label = "vertices";
   plot.y_label = "share";
   plot.series = {series};

@@ -11,15 +11,15 @@ Scene make_pressed_block(const PressedBlock& b) {
   "tool": {{ "type": "fingers", "fingers": [ {{ "radius": {} }} ] }},
   "safety": {{ "ramp_time": 0 }},
   "bodies": [ {{
-    "name": "block", "type": "soft", "model": "st_venant_kirchhoff", "friction": 0.3, "cell": {}, "max_rows": 3,
+    "name": "block", "type": "soft", "model": "st_venant_kirchhoff", "friction": 0.3, "cell": {}, "max_rows": {},
     "shape": {{ "type": "box", "size": [{}, {}, {}] }}, "position": [0, {}, 0],
     "material": {{ "young_modulus": {}, "poisson_ratio": 0.3, "density": 1000, "mass_damping": {} }},
     "fixed": [ {{ "min": [-1, -1, -1], "max": [1, {}, 1] }} ]
   }} ],
   "hand": {}
 }})",
-                                 b.seconds, b.radius, b.cell, b.size.x(), b.size.y(), b.size.z(), -0.5 * b.size.y(),
-                                 b.young, b.damping, -b.size.y() + 1e-6, b.hand),
+                                 b.seconds, b.radius, b.cell, b.rows, b.size.x(), b.size.y(), b.size.z(),
+                                 -0.5 * b.size.y(), b.young, b.damping, -b.size.y() + 1e-6, b.hand),
                      "pressed block");
 }
 

@@ -18,6 +18,7 @@ struct PressedBlock {
   double damping = 10.0;        ///< α [1/s]
   double radius = 0.012;        ///< of the finger [m]
   double seconds = 2.0;
+  int rows = 3;  ///< room for constraints of implicit steps
   std::string hand =
       R"({ "type": "scripted", "path": { "type": "keyframes", "keyframes": [ { "time": 0, "position": [0, 0.0125, 0] } ] } })";
 };

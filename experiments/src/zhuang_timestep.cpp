@@ -125,8 +125,8 @@ static ExperimentResult reproduce_timestep(const ExperimentOptions& options) {
     Outcome outcome;
     const double guess = 2.0 / std::sqrt(4.0 / (free * free) + k / lightest);
     const double step = add({fmt::format("penalty, {:.0e} N/m a node", k), Scheme::kPenalty, k}, guess, outcome);
-    ratios.x.push_back(outcome.penetration);
-    ratios.y.push_back(free / step);
+    ratios.x.push_back(std::log10(outcome.penetration));
+    ratios.y.push_back(std::log10(free / step));
     // The first that is as shallow as ours; if none is, the stiffest, which is still deeper.
     if (std::isnan(same) || deepest > ours.penetration) {
       same = free / step;
@@ -155,10 +155,8 @@ static ExperimentResult reproduce_timestep(const ExperimentOptions& options) {
   out.report.tables = {table};
   Plot plot;
   plot.title = "Penalty: contact-free step over its own, against the penetration that it leaves";
-  plot.kind = PlotKind::kHistogram;
-  plot.x_label = "penetration";
-  plot.x_unit = "m";
-  plot.y_label = "ratio of steps";
+  plot.x_label = "decimal logarithm of the penetration in metres";
+  plot.y_label = "decimal logarithm of the ratio";
   std::reverse(ratios.x.begin(), ratios.x.end());
   std::reverse(ratios.y.begin(), ratios.y.end());
   plot.series = {ratios};

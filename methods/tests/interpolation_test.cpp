@@ -205,7 +205,8 @@ struct Bench {
   FemBody& body() { return dynamic_cast<FemBody&>(*world.bodies()[0].body); }
 };
 
-World make_block_world(const Vec3& gravity, double friction, double mass_damping, bool floor = false) {
+World make_block_world(const Vec3& gravity, double friction, double mass_damping, bool floor = false,
+                       const ToolSettings* tool = nullptr, const Pose* start = nullptr) {
   WorldSettings settings;
   settings.gravity = gravity;
   World world(settings);
@@ -224,6 +225,7 @@ World make_block_world(const Vec3& gravity, double friction, double mass_damping
     plane.friction = friction;
     world.add({"floor", nullptr, plane});
   }
+  if (tool) add_tool(world, *tool, *start);
   world.prepare();
   return world;
 }
@@ -364,6 +366,45 @@ TEST(Interpolation, AnUnstableStepIsReportedAndGivesNoForce) {
     }
   }
   EXPECT_TRUE(failed);
+}
+
+// Where the slow step has fewer integration steps than it needs, simulated time falls behind; the state stays sound.
+TEST(Interpolation, TooFewStepsFallBehindAndStayStable) {
+  Bench b;
+  b.world = make_block_world(Vec3(0.0, -9.81, 0.0), 0.3, 0.0);
+  b.tool = make_ball(0.02);
+  b.hand.pose.position = Vec3(0.0, 1.0, 0.0);
+  b.settings.max_steps = 3;
+  b.make();
+  for (int i = 0; i < 20; ++i) {
+    b.step();
+    EXPECT_TRUE(b.report.overflow);
+    EXPECT_TRUE(b.report.converged);
+    EXPECT_EQ(b.report.iterations, 3);
+  }
+  // A free fall of less than 20 slow steps.
+  const double speed = -b.body().velocities()[0].y();
+  EXPECT_GT(speed, 0.01);
+  EXPECT_LT(speed, 0.5 * 9.81 * 20 * b.period);
+}
+
+// A rigid tool that is a body of the world has no part in the mechanics but is where the hand has it, to be seen.
+TEST(Interpolation, AToolInTheWorldIsShownWhereTheHandIs) {
+  Bench b;
+  b.tool.kind = ToolSettings::Kind::kRigid;
+  b.tool.surface = make_box(Vec3(0.02, 0.02, 0.02), 1);
+  for (Vec3& v : b.tool.surface.vertices) v += Vec3(0.01, 0.03, 0.0);  // held off its centre
+  b.hand.pose.position = Vec3(0.0, 0.2, 0.0);
+  b.world = make_block_world(Vec3::Zero(), 0.0, 0.0, false, &b.tool, &b.hand.pose);
+  b.make();
+  b.hand.pose = {Vec3(0.05, 0.1, -0.02), Quat(Eigen::AngleAxisd(0.8, Vec3(1, 2, 0).normalized()))};
+  b.step();
+  const Body& tool = *b.world.bodies()[static_cast<std::size_t>(b.world.tool())].body;
+  EXPECT_LT((tool.handle_pose().position - b.hand.pose.position).norm(), 1e-12);
+  EXPECT_LT(tool.handle_pose().rotation.angularDistance(b.hand.pose.rotation), 1e-7);
+  // Its surface went along.
+  const Vec3 corner = b.hand.pose.position + b.hand.pose.rotation * b.tool.surface.vertices[0];
+  EXPECT_LT((tool.surface().positions[0] - corner).norm(), 1e-12);
 }
 
 // Saving, restoring and test steps must not change what is simulated.
