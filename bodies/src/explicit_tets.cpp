@@ -1,6 +1,5 @@
 #include "palpate/bodies/explicit_tets.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -20,31 +19,71 @@ using lanes::Vector;
 
 namespace {
 
-/// ω₀² of a free tet at rest with a quarter of its mass at each node, in Hooke's law, which all models are there:
-/// K = V Bᵀ D B has the eigenvalues of V Lᵀ B Bᵀ L with D = L Lᵀ, a 6 × 6. `gradients` becomes γ.
-double compute_rest_frequency(const NonlinearTets::RestElement& e, double lambda, double mu, double& gradients) {
-  Eigen::Matrix<double, 6, 12> B = Eigen::Matrix<double, 6, 12>::Zero();
-  Mat3 G = Mat3::Zero();
-  for (int a = 0; a < 4; ++a) {
-    const Vec3& g = e.gradient[static_cast<std::size_t>(a)];
-    G += g * g.transpose();
-    for (int i = 0; i < 3; ++i) {
-      const int j = (i + 1) % 3;
-      B(i, 3 * a + i) = g[i];
-      B(3 + i, 3 * a + i) = g[j];
-      B(3 + i, 3 * a + j) = g[i];
+/// The largest eigenvalue of a symmetric n × n matrix, which it destroys: cyclic Jacobi rotations.
+template <int n>
+double compute_largest_eigenvalue(double (&A)[n][n]) noexcept {
+  for (int sweep = 0; sweep < 30; ++sweep) {
+    double off = 0.0, size = 0.0;
+    for (int i = 0; i < n; ++i) {
+      size += A[i][i] * A[i][i];
+      for (int j = 0; j < i; ++j) off += A[i][j] * A[i][j];
+    }
+    if (off <= 1e-30 * size) break;
+    for (int p = 0; p < n; ++p) {
+      for (int q = p + 1; q < n; ++q) {
+        if (A[p][q] == 0.0) continue;
+        const double theta = 0.5 * (A[q][q] - A[p][p]) / A[p][q];
+        const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::sqrt(theta * theta + 1.0));
+        const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
+        for (int k = 0; k < n; ++k) {
+          const double kp = A[k][p], kq = A[k][q];
+          A[k][p] = c * kp - s * kq;
+          A[k][q] = s * kp + c * kq;
+        }
+        for (int k = 0; k < n; ++k) {
+          const double pk = A[p][k], qk = A[q][k];
+          A[p][k] = c * pk - s * qk;
+          A[q][k] = s * pk + c * qk;
+        }
+      }
     }
   }
-  // D = 2μ on stretches, μ on shears, λ on the trace; its root has the same shape.
+  double largest = A[0][0];
+  for (int i = 1; i < n; ++i) largest = std::max(largest, A[i][i]);
+  return largest;
+}
+
+/// ω₀² of a free tet at rest with a quarter of its mass at each node, in Hooke's law, which all models are there:
+/// K = V Bᵀ D B has the eigenvalues of V L B Bᵀ L with D = L L, a 6 × 6, and B Bᵀ is made of G = Σ g_a g_aᵀ: stretches
+/// xx, yy, zz first, then shears xy, yz, zx. `gradients` becomes γ.
+double compute_rest_frequency(const NonlinearTets::RestElement& e, double lambda, double mu, double& gradients) {
+  double G[3][3] = {}, BB[6][6] = {}, L[6][6] = {}, LB[6][6] = {}, LBL[6][6] = {};
+  for (const Vec3& g : e.gradient) {
+    for (int k = 0; k < 9; ++k) G[k / 3][k % 3] += g[k / 3] * g[k % 3];
+  }
+  // D is 2μ on stretches, μ on shears, λ on the trace; its root has the same shape.
   const double root = std::sqrt(2.0 * mu), trace = (std::sqrt(2.0 * mu + 3.0 * lambda) - root) / 3.0;
-  Eigen::Matrix<double, 6, 6> L = Eigen::Matrix<double, 6, 6>::Zero();
-  L.topLeftCorner<3, 3>().setConstant(trace);
-  L.diagonal() << Vec3::Constant(root + trace), Vec3::Constant(std::sqrt(mu));
-  const Eigen::Matrix<double, 6, 12> LB = L * B;
-  const Eigen::Matrix<double, 6, 6> small = LB * LB.transpose();
-  gradients = Eigen::SelfAdjointEigenSolver<Mat3>(G, Eigen::EigenvaluesOnly).eigenvalues()[2];
-  using Solver = Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 6, 6>>;
-  return 4.0 / e.density * Solver(small, Eigen::EigenvaluesOnly).eigenvalues()[5];
+  for (int i = 0; i < 3; ++i) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    BB[i][i] = G[i][i];
+    BB[i][3 + i] = BB[3 + i][i] = BB[j][3 + i] = BB[3 + i][j] = G[i][j];
+    BB[3 + i][3 + i] = G[i][i] + G[j][j];
+    BB[3 + i][3 + j] = BB[3 + j][3 + i] = G[i][k];
+    for (int other = 0; other < 3; ++other) L[i][other] = trace + (other == i ? root : 0.0);
+    L[3 + i][3 + i] = std::sqrt(mu);
+  }
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) {
+      for (int k = 0; k < 6; ++k) LB[i][j] += L[i][k] * BB[k][j];
+    }
+  }
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) {
+      for (int k = 0; k < 6; ++k) LBL[i][j] += LB[i][k] * L[k][j];
+    }
+  }
+  gradients = compute_largest_eigenvalue(G);
+  return 4.0 / e.density * compute_largest_eigenvalue(LBL);
 }
 
 /// F of four elements.
