@@ -19,15 +19,12 @@ constexpr double kHoldFrom = 2.0, kOpenFrom = 4.2;  ///< when the hand has close
 
 /// What is looked at along the way.
 struct Track {
-  std::vector<double> time, tip, grip;
+  std::vector<double> time, tip;
   std::array<std::vector<double>, 5> force;  ///< sizes [N]
   double jump_error = 0.0;                   ///< largest |jump in a tick − slow difference / ticks| [N]
-  double largest = 0.0;                      ///< force of a finger [N]
   double deepest = 0.0;                      ///< penetration at the end of a slow step while the hand holds [m]
-  double pull = 0.0;                         ///< largest force towards the body [N]
   int fewest = 5;                            ///< fingers that feel something while the hand holds
   bool good = true;
-  std::vector<double> energy;
 };
 
 double compute_tip(const FemBody& beam) {
@@ -50,10 +47,6 @@ Track follow(const Scene& scene, const ExperimentOptions& options) {
   const int each = static_cast<int>(std::lround(scene.run.slow_period / scene.run.dt));
   const int ticks = static_cast<int>(std::lround(scene.run.seconds / scene.run.dt));
   Track out;
-  std::array<Vec3, 5> last, state_before, state;
-  last.fill(Vec3::Zero());
-  state_before.fill(Vec3::Zero());
-  state.fill(Vec3::Zero());
   std::vector<std::array<Vec3, 5>> shown;
   for (int i = 0; i < ticks; ++i) {
     if (options.stop && options.stop->load()) break;
@@ -69,16 +62,13 @@ Track follow(const Scene& scene, const ExperimentOptions& options) {
     int feeling = 0;
     for (std::size_t f = 0; f < 5; ++f) {
       shown.back()[f] = felt.finger_forces[f];
-      out.largest = std::max(out.largest, felt.finger_forces[f].norm());
       if (felt.finger_forces[f].norm() > 1e-3) ++feeling;
     }
     if (time > kHoldFrom + 0.1 && time < kOpenFrom) out.fewest = std::min(out.fewest, feeling);
     if (i % 5 != 0) continue;
     out.time.push_back(time);
     out.tip.push_back(compute_tip(beam));
-    out.grip.push_back(device->read(time).grip);
     for (std::size_t f = 0; f < 5; ++f) out.force[f].push_back(felt.finger_forces[f].norm());
-    out.energy.push_back(beam.compute_energy().kinetic);
   }
   // In each slow period the force goes in equal parts from what it was to what it is at the end.
   for (std::size_t first = static_cast<std::size_t>(each); first + static_cast<std::size_t>(each) < shown.size();
@@ -103,9 +93,8 @@ static ExperimentResult reproduce_hand(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("zhuang-hand");
   set_slow_period(scene, 0.033, 0.0);  // whole ticks, so that equal parts can be looked for
   const Track track = follow(scene, options);
-  double lowest = 0.0, highest = -1.0;
+  double highest = -1.0;
   for (std::size_t i = 0; i < track.time.size(); ++i) {
-    if (track.time[i] < kHoldFrom) lowest = std::min(lowest, track.tip[i]);
     if (track.time[i] > kHoldFrom && track.time[i] < kOpenFrom) highest = std::max(highest, track.tip[i]);
   }
   const double sag = value_at(track, track.tip, 1.2), after = track.tip.empty() ? kNotAvailable : track.tip.back();

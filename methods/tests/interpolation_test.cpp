@@ -310,6 +310,40 @@ TEST(Interpolation, ABlockOnTheHandWeighsItsWeight) {
   }
 }
 
+// Two bodies at once on a static surface: each comes to rest on it, none sinks in, and none knows of the other.
+TEST(Interpolation, BodiesComeToRestOnAStaticSurface) {
+  Bench b;
+  WorldSettings settings;
+  World world(settings);
+  const Material material{.young_modulus = 2e4, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 30.0};
+  ContactShape shape;
+  shape.kind = ContactShape::Kind::kSurface;
+  for (const double x : {-0.1, 0.1}) {
+    TetMesh mesh = make_tet_block(Vec3(0.04, 0.03, 0.04), {2, 2, 2});
+    for (Vec3& v : mesh.vertices) v += Vec3(x, 0.0155, 0.0);
+    world.add({"block", std::make_unique<NonlinearTets>(mesh, std::span(&material, 1)), shape});
+  }
+  TriangleMesh table = make_box(Vec3(0.5, 0.1, 0.5), 2);
+  for (Vec3& v : table.vertices) v.y() -= 0.05;
+  world.add({"table", TriangleTree(std::move(table)), 0.5});
+  world.prepare();
+  b.world = std::move(world);
+  b.tool = make_ball(0.01);
+  b.hand.pose.position = Vec3(0.0, 1.0, 0.0);
+  b.make();
+  for (int i = 0; i < 50; ++i) b.step();
+  EXPECT_LT(b.report.penetration, 1e-9);
+  for (const int body : {0, 1}) {
+    double lowest = 1.0, fastest = 0.0;
+    for (const Vec3& x : b.world.bodies()[static_cast<std::size_t>(body)].body->surface().positions)
+      lowest = std::min(lowest, x.y());
+    for (const Vec3& v : b.world.bodies()[static_cast<std::size_t>(body)].body->velocities())
+      fastest = std::max(fastest, v.norm());
+    EXPECT_NEAR(lowest, 0.0, 1e-9);
+    EXPECT_LT(fastest, 1e-4);
+  }
+}
+
 // A block on a floor under weight that leans by less than the friction angle stays; by more it gains (sin − μ cos) g.
 // The bouncing of its fall makes contact forces uneven but not their mean: within 5 % of g over half a second.
 TEST(Interpolation, ABlockSlidesByCoulombsLaw) {

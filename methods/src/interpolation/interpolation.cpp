@@ -48,7 +48,7 @@ class InterpolationSlow final : public TypedSlowHalf<Model, Feedback> {
     {
       const StageTimer timer(report, Stage::kSolve);
       simulation_.read_bodies();
-      if (settings_.display == Display::kExtrapolate) simulation_.save();
+      if (settings_.display == Display::kExtrapolate) simulation_.save(before_);
       felt = simulation_.advance(target, period_);
     }
     report.iterations = model.steps = felt.steps;
@@ -78,24 +78,21 @@ class InterpolationSlow final : public TypedSlowHalf<Model, Feedback> {
 
  private:
   /// The slow step once more for each finger that feels something, taken a little further against its force: what the
-  /// force grows by is its stiffness over a slow step. Bodies end as they were: by the saved state once more.
+  /// force grows by is its stiffness over a slow step.
   void probe(const DeviceState& target, Model& model) {
-    bool moved = false;
+    simulation_.save(after_);
     for (std::size_t i = 0; i < simulation_.fingers().size(); ++i) {
       FingerLoad& load = model.fingers[i];
       const double size = load.force.norm();
       if (!(size > 0.0)) continue;
       load.direction = load.force / size;
-      simulation_.restore();
+      simulation_.restore(before_);
       simulation_.displace(static_cast<int>(i), -kProbe * load.direction);
       const Felt felt = simulation_.advance(target, period_);
       load.stiffness = std::max(0.0, (felt.force[i].dot(load.direction) - size) / kProbe);
-      moved = true;
     }
     simulation_.displace(-1, Vec3::Zero());
-    if (!moved) return;
-    simulation_.restore();
-    simulation_.advance(target, period_);
+    simulation_.restore(after_);
   }
 
   /// A tool that is a body of the world goes where the hand is, to be seen. A particle's state is its place and
@@ -112,6 +109,7 @@ class InterpolationSlow final : public TypedSlowHalf<Model, Feedback> {
   const DeviceState start_;
   const double period_;
   Simulation simulation_;
+  Simulation::State before_, after_;  ///< of the slow step, for test steps
   Body* tool_;
   Vec3 centre_ = Vec3::Zero();  ///< of the tool, in its handle's frame
   std::vector<double> tool_state_;

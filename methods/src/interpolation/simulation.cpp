@@ -134,22 +134,22 @@ void Simulation::stop_bodies() {
   read_bodies();
 }
 
-void Simulation::save() {
-  saved_.states.resize(softs_.size());
-  saved_.held.resize(softs_.size());
+void Simulation::save(State& out) const {
+  out.tets.resize(softs_.size());
+  out.held.resize(softs_.size());
   for (std::size_t i = 0; i < softs_.size(); ++i) {
-    softs_[i].tets.save(saved_.states[i]);
-    saved_.held[i] = softs_[i].held;
+    softs_[i].tets.save(out.tets[i]);
+    out.held[i] = softs_[i].held;
   }
-  saved_.proxies = proxies_;
+  out.proxies = proxies_;
 }
 
-void Simulation::restore() {
+void Simulation::restore(const State& state) {
   for (std::size_t i = 0; i < softs_.size(); ++i) {
-    softs_[i].tets.restore(saved_.states[i]);
-    softs_[i].held = saved_.held[i];
+    softs_[i].tets.restore(state.tets[i]);
+    softs_[i].held = state.held[i];
   }
-  proxies_ = saved_.proxies;
+  proxies_ = state.proxies;
 }
 
 /// Of all bodies, with the springs of a penalty at their lightest nodes.

@@ -39,14 +39,21 @@ class Simulation {
     displaced_ = finger;
     displacement_ = by;
   }
-  void save();
-  void restore();
-
- private:
+  /// A contact's force on a node from the beginning of the next step [N].
   struct Held {
     int node, proxy;
-    Vec3 force;  ///< on the node, from the beginning of the next step [N]
+    Vec3 force;
   };
+  /// What advance() changes; restoring it repeats the same bits.
+  struct State {
+    std::vector<ExplicitTets::State> tets;
+    std::vector<std::vector<Held>> held;
+    std::vector<Proxy> proxies;
+  };
+  void save(State& out) const;
+  void restore(const State& state);
+
+ private:
   struct Soft {
     NonlinearTets* body;
     ExplicitTets tets;
@@ -60,12 +67,6 @@ class Simulation {
     Pose from;
     Twist velocity;
   };
-  struct Saved {
-    std::vector<ExplicitTets::State> states;
-    std::vector<std::vector<Held>> held;
-    std::vector<Proxy> proxies;
-  };
-
   double compute_step_limit() const noexcept;
   void aim_fingers(const DeviceState& target, double seconds) noexcept;
   void move_fingers(double time) noexcept;
@@ -78,7 +79,6 @@ class Simulation {
   std::vector<Proxy> proxies_;  ///< fingers first
   std::vector<Motion> motions_;
   std::vector<Soft> softs_;
-  Saved saved_;
   int displaced_ = -1;
   Vec3 displacement_ = Vec3::Zero();
 };
