@@ -268,11 +268,14 @@ Felt Simulation::advance(const DeviceState& target, double seconds) {
     felt.penetration = 0.0;
     for (Soft& s : softs_) collide_body(s, dt, felt);
   }
+  felt.finite = felt.steps > 0;
   for (const Soft& s : softs_) {
-    double fastest = 0.0;
-    for (int i = 0; i < s.tets.node_count(); ++i) fastest += s.tets.velocity(i).squaredNorm();
-    felt.finite = felt.finite && fastest < s.tets.node_count() * kSaneSpeed * kSaneSpeed;
+    for (int i = 0; i < s.tets.node_count(); ++i) {
+      const bool sane = s.tets.velocity(i).squaredNorm() < kSaneSpeed * kSaneSpeed && s.tets.position(i).allFinite();
+      felt.finite = felt.finite && sane;
+    }
   }
+  if (!felt.finite) return felt;
   if (settings_.force == InterpolationSettings::Force::kEnd) {
     add_end_forces(felt);
   } else {
