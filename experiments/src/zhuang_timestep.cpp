@@ -149,9 +149,9 @@ static ExperimentResult reproduce_timestep(const ExperimentOptions& options) {
   out.report.paragraphs = {
       "A ball of 12 mm goes 1 mm into a soft block (E = 20 kPa, 1,280 tets) and stays. A step is too long if a node "
       "gets "
-      "faster than 5 m/s. A penalty's penetration is its force over its stiffness; the schemes' is what pushing out "
-      "has "
-      "left, so a spring that lets no more in is stiff indeed."};
+      "faster than 5 m/s. A penalty's penetration is its force over its stiffness; the schemes leave none but "
+      "rounding, "
+      "so no spring is as tight: the stiffest tried still lets more in."};
   out.report.tables = {table};
   Plot plot;
   plot.title = "Penalty: contact-free step over its own, against the penetration that it leaves";
