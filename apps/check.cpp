@@ -26,6 +26,8 @@ std::string describe_tool(const ToolSettings& tool) {
       return fmt::format("rigid body of {}", format_quantity(1e3 * tool.mass, "g"));
     case ToolSettings::Kind::kChain:
       return fmt::format("chain of {} beams, {} long", tool.beams, format_quantity(tool.length, "m"));
+    case ToolSettings::Kind::kSoft:
+      return fmt::format("soft body held within {}", format_quantity(tool.hold_radius, "m"));
     case ToolSettings::Kind::kFingers:
       return fmt::format("{} finger{}", tool.fingers.size(), tool.fingers.size() == 1 ? "" : "s");
   }

@@ -67,8 +67,9 @@ function(palpate_layer name)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE ${target} ${arg_PRIVATE_LINKS} palpate_testing)
     target_precompile_headers(${name}_tests REUSE_FROM palpate_testing)
-    # Test files repeat each other's helper names.
-    set_target_properties(${name}_tests PROPERTIES UNITY_BUILD OFF)
+    # Joined too: each file has a namespace of its own, because test files repeat each other's helper names.
+    set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ${PALPATE_JOIN_SOURCES} UNITY_BUILD_BATCH_SIZE 6)
+    target_compile_options(${name}_tests PRIVATE -Wno-subobject-linkage)
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300
                          WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endif()

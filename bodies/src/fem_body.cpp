@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palpate/bodies/polar.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
 #include "stiffness_completion.h"
@@ -13,6 +14,9 @@ namespace {
 
 /// Entries that a constraint row may have on average before filtering it allocates: two hexes' worth of a triangle.
 constexpr int kEntriesPerRow = 48;
+
+/// A factorisation of fewer nodes takes no longer than waking a thread and finding the caches cold.
+constexpr int kNodesForTwoThreads = 200;
 
 void validate(const FemSettings& s) {
   const auto require = [](const char* field, int value, int lowest, int highest) {
@@ -46,8 +50,6 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
       uniform_damping_(model.uniform_damping),
       stiffness_damping_(model.stiffness_damping),
       stiffness_(std::make_shared<BlockPattern>(static_cast<int>(rest_positions_.size()), model.groups)),
-      system_(stiffness_.shared_pattern()),
-      system_masses_(masses_.size()),
       forces_(velocities_),
       stiffness_velocity_(velocities_),
       completion_(std::make_unique<StiffnessCompletion>(velocities_.size())),
@@ -67,12 +69,14 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   CholeskySettings cholesky;
   cholesky.max_rows = settings.max_rows;
   cholesky.order_trials = settings.order_trials;
-  factors_.reserve(settings.max_time_steps);
-  factors_.emplace_back(stiffness_.shared_pattern(), cholesky);
-  while (static_cast<int>(factors_.size()) < settings.max_time_steps) factors_.push_back(factors_.front());
+  systems_.assign(static_cast<std::size_t>(settings.max_time_steps),
+                  {.A = BlockMatrix(stiffness_.shared_pattern()),
+                   .masses = masses_,
+                   .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
+                   .lift = velocities_,
+                   .free = velocities_});
   time_steps_.reserve(settings.max_time_steps);
-  lifts_.assign(settings.max_time_steps, velocities_);
-  fixed_scale_.assign(settings.max_time_steps, 1.0);
+  if (settings.max_time_steps > 1 && node_count() >= kNodesForTwoThreads) second_ = std::make_unique<SecondThread>();
   free_rows_.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
   for (std::size_t v = 0; v + 1 < vertex_begin_.size(); ++v) {
     max_vertex_nodes_ = std::max(max_vertex_nodes_, vertex_begin_[v + 1] - vertex_begin_[v]);
@@ -117,12 +121,74 @@ void FemBody::release(int block) noexcept {
   prescribed_[block] = 0;
 }
 
+void FemBody::set_handle(const Pose& handle, double radius) {
+  held_nodes_.clear();
+  Mat3 spread = Mat3::Zero();
+  double mass = 0.0;
+  for (int i = 0; i < node_count(); ++i) {
+    const Vec3 arm = positions_[i] - handle.position;
+    if (arm.norm() > radius) continue;
+    held_nodes_.push_back({i, masses_[i], handle.rotation.conjugate() * arm});
+    mass += masses_[i];
+    const Vec3 first = held_nodes_.back().place - held_nodes_.front().place;
+    spread += first * first.transpose();
+  }
+  // The second invariant vanishes where all lie in a line, whose turning about itself nothing would hold.
+  const double second = 0.5 * (spread.trace() * spread.trace() - (spread * spread).trace());
+  if (held_nodes_.size() < 3 || !(second > 1e-12 * radius * radius * radius * radius))
+    fail_input("{} nodes lie within {} m of the handle; needed: three at least that are not in a line",
+               held_nodes_.size(), radius);
+  for (HeldNode& held : held_nodes_) held.share /= mass;
+}
+
+bool FemBody::set_grip(const Grip& grip) noexcept {
+  grip_ = grip;
+  return !held_nodes_.empty();
+}
+
+Vec3 FemBody::compute_held_force(const HeldNode& held) const noexcept {
+  const Vec3 arm = grip_.target.rotation * held.place;
+  const Vec3 way = grip_.target.position + arm - positions_[held.node];
+  const Vec3 speed = grip_.target_velocity.linear + grip_.target_velocity.angular.cross(arm) - velocities_[held.node];
+  return held.share * (grip_.stiffness * way + grip_.damping * speed);
+}
+
+Pose FemBody::handle_pose() const noexcept {
+  Vec3 middle = Vec3::Zero(), middle_place = Vec3::Zero();
+  for (const HeldNode& held : held_nodes_) {
+    middle += held.share * positions_[held.node];
+    middle_place += held.share * held.place;
+  }
+  Mat3 F = Mat3::Zero();
+  for (const HeldNode& held : held_nodes_)
+    F += held.share * (positions_[held.node] - middle) * (held.place - middle_place).transpose();
+  const Mat3 R = compute_rotation(F);
+  return {middle - R * middle_place, Quat(R)};
+}
+
+Wrench FemBody::compute_grip() const noexcept {
+  const Vec3 handle = handle_pose().position;
+  Wrench sum;
+  for (const HeldNode& held : held_nodes_) {
+    const Vec3 force = compute_held_force(held);
+    sum.force += force;
+    sum.torque += (positions_[held.node] - handle).cross(force);
+  }
+  return sum;
+}
+
 void FemBody::set_blocks_zero(const Assembly& out) const noexcept {
   std::fill_n(out.blocks, 9 * pattern().stored(), 0.0);
   if (out.damping_blocks) std::fill_n(out.damping_blocks, 9 * pattern().stored(), 0.0);
 }
 
-/// Returns whether it has left A(h) in system_, for the h that system_masses_ are of.
+void FemBody::set_masses(System& system, double h) const noexcept {
+  for (std::size_t i = 0; i < masses_.size(); ++i) system.masses[i] = masses_[i] / h + damping_masses_[i];
+  for (const HeldNode& held : held_nodes_)
+    system.masses[held.node] += held.share * (grip_.damping + h * grip_.stiffness);
+}
+
+/// Returns whether it has left A(h) in the first system, for the h that its masses are of.
 bool FemBody::assemble_forces(double h) noexcept {
   const auto zero = [](std::vector<Vec3>& v) { std::fill(v.begin(), v.end(), Vec3::Zero()); };
   zero(forces_);
@@ -130,7 +196,7 @@ bool FemBody::assemble_forces(double h) noexcept {
   if (damping_) damping_completion_->begin(velocities_);
   const bool complete = assemble(
       {scalars(forces_), stiffness_.block(0).data(), damping_ ? damping_->block(0).data() : nullptr, completion_.get(),
-       damping_completion_.get(), system_.block(0).data(), h + stiffness_damping_, system_masses_.data()});
+       damping_completion_.get(), systems_[0].A.block(0).data(), h + stiffness_damping_, systems_[0].masses.data()});
   if (!complete) completion_->complete(velocities_, stiffness_);
   if (!complete && damping_) damping_completion_->complete(velocities_, *damping_);
   completion_->copy_product(stiffness_velocity_);
@@ -140,65 +206,96 @@ bool FemBody::assemble_forces(double h) noexcept {
     forces_[i] += masses_[i] * gravity_ + external_forces_[i] - damping_masses_[i] * velocities_[i] - damping;
     prescribed_changes_[i] = prescribed_[i] ? Vec3(prescribed_velocities_[i] - velocities_[i]) : Vec3::Zero();
   }
+  for (const HeldNode& held : held_nodes_) {
+    forces_[held.node] += compute_held_force(held);
+    stiffness_velocity_[held.node] += held.share * grip_.stiffness * velocities_[held.node];
+  }
   return complete && uniform_damping_;
 }
 
-void FemBody::assemble_system(double h) noexcept {
+void FemBody::assemble_system(System& system, double h) const noexcept {
   const double factor = uniform_damping_ ? h + stiffness_damping_ : h;
   const double* K = stiffness_.block(0).data();
   const double* D = damping_ ? damping_->block(0).data() : nullptr;
-  double* A = system_.block(0).data();
+  double* A = system.A.block(0).data();
   const int count = 9 * pattern().stored();
   if (D) {
     for (int i = 0; i < count; ++i) A[i] = factor * K[i] + D[i];
   } else {
     for (int i = 0; i < count; ++i) A[i] = factor * K[i];
   }
-  for (int i = 0; i < node_count(); ++i) system_.diagonal(i).diagonal().array() += system_masses_[i];
+  for (int i = 0; i < node_count(); ++i) system.A.diagonal(i).diagonal().array() += system.masses[i];
+}
+
+void FemBody::factor_system(System& system, double h, bool is_assembled) noexcept {
+  const std::int64_t assembling = monotonic_ns();
+  if (!is_assembled) {
+    set_masses(system, h);
+    assemble_system(system, h);
+  }
+  if (prescribed_count_ > 0) {
+    std::fill(system.lift.begin(), system.lift.end(), Vec3::Zero());
+    if (prescribed_move_) system.A.multiply(as_vector(prescribed_changes_), as_vector(system.lift));
+    system.fixed_scale = system.A.diagonal(0)(0, 0);
+    system.A.fix(prescribed_, system.fixed_scale);
+  }
+  const std::int64_t factoring = monotonic_ns();
+  system.good = system.factor.factor(system.A);
+  system.assemble_ns = factoring - assembling;
+  system.factor_ns = monotonic_ns() - factoring;
+}
+
+void FemBody::factor_second(void* self) noexcept {
+  FemBody& body = *static_cast<FemBody*>(self);
+  System& system = body.systems_[1];
+  body.factor_system(system, body.time_steps_[1], false);
+  if (system.good) body.solve_free_motion(system, body.time_steps_[1], system.free);
 }
 
 bool FemBody::linearise(std::span<const double> time_steps) noexcept {
-  if (time_steps.size() > factors_.size()) return false;
+  if (time_steps.size() > systems_.size()) return false;
   time_steps_.assign(time_steps.begin(), time_steps.end());
   const std::int64_t start = monotonic_ns();
-  const auto set_masses = [&](double h) {
-    for (std::size_t i = 0; i < masses_.size(); ++i) system_masses_[i] = masses_[i] / h + damping_masses_[i];
-  };
   const double first = time_steps.empty() ? 1.0 : time_steps.front();
-  set_masses(first);
+  set_masses(systems_[0], first);
   const bool has_system = assemble_forces(first);
-  times_ = {monotonic_ns() - start, 0};
-  const bool moves = std::any_of(prescribed_changes_.begin(), prescribed_changes_.end(),
+  prescribed_move_ = std::any_of(prescribed_changes_.begin(), prescribed_changes_.end(),
                                  [](const Vec3& dv) { return dv != Vec3::Zero(); });
+  times_ = {monotonic_ns() - start, 0};
+  const bool beside = time_steps.size() > 1 && second_ != nullptr;
+  if (beside) second_->start(&factor_second, this);
+  for (std::size_t which = 0; which < time_steps.size(); ++which) {
+    if (which == 1 && beside) continue;
+    factor_system(systems_[which], time_steps[which], which == 0 && has_system);
+  }
+  if (beside) second_->wait();
   bool good = true;
   for (std::size_t which = 0; which < time_steps.size(); ++which) {
-    const std::int64_t assembling = monotonic_ns();
-    if (which > 0) set_masses(time_steps[which]);
-    if (which > 0 || !has_system) assemble_system(time_steps[which]);
-    if (prescribed_count_ > 0) {
-      std::fill(lifts_[which].begin(), lifts_[which].end(), Vec3::Zero());
-      if (moves) system_.multiply(as_vector(prescribed_changes_), as_vector(lifts_[which]));
-      fixed_scale_[which] = system_.diagonal(0)(0, 0);
-      system_.fix(prescribed_, fixed_scale_[which]);
-    }
-    const std::int64_t factoring = monotonic_ns();
-    good = factors_[which].factor(system_) && good;
-    times_.assemble_ns += factoring - assembling;
-    times_.factor_ns += monotonic_ns() - factoring;
+    const System& system = systems_[which];
+    good = good && system.good;
+    times_.assemble_ns += system.assemble_ns;
+    times_.factor_ns += system.factor_ns;
   }
   return good;
 }
 
 void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
-  const double h = time_steps_[which];
+  if (which == 1 && second_) {
+    std::copy(systems_[1].free.begin(), systems_[1].free.end(), dv.begin());
+  } else {
+    solve_free_motion(systems_[which], time_steps_[which], dv);
+  }
+}
+
+void FemBody::solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept {
   for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = forces_[i] - h * stiffness_velocity_[i];
   if (prescribed_count_ > 0) {
     for (std::size_t i = 0; i < dv.size(); ++i) {
-      dv[i] = prescribed_[i] ? Vec3(fixed_scale_[which] * prescribed_changes_[i]) : Vec3(dv[i] - lifts_[which][i]);
+      dv[i] = prescribed_[i] ? Vec3(system.fixed_scale * prescribed_changes_[i]) : Vec3(dv[i] - system.lift[i]);
     }
   }
   Eigen::Map<Eigen::MatrixXd> x(dv.data()->data(), static_cast<Eigen::Index>(3 * dv.size()), 1);
-  factors_[which].solve(x);
+  system.factor.solve(x);
   for (std::size_t i = 0; i < dv.size(); ++i) {
     if (prescribed_[i]) dv[i] = prescribed_changes_[i];
   }
@@ -217,14 +314,14 @@ const BlockRows& FemBody::without_prescribed(const BlockRows& J) noexcept {
 }
 
 bool FemBody::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  if (J.rows() > factors_[which].settings().max_rows) return false;
-  return factors_[which].add_compliance(without_prescribed(J), time_steps_[which], W);
+  if (J.rows() > systems_[which].factor.settings().max_rows) return false;
+  return systems_[which].factor.add_compliance(without_prescribed(J), time_steps_[which], W);
 }
 
 void FemBody::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                  std::span<Vec3> dv) noexcept {
   const Eigen::Map<const Eigen::VectorXd> multipliers(lambda.data(), static_cast<Eigen::Index>(lambda.size()));
-  factors_[which].solve_rows(without_prescribed(J), multipliers, as_vector(dv));
+  systems_[which].factor.solve_rows(without_prescribed(J), multipliers, as_vector(dv));
 }
 
 void FemBody::advance(double h, std::span<const Vec3> dv) noexcept {

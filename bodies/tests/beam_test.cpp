@@ -4,7 +4,7 @@
 #include "palpate/testing/dense_algebra.h"
 
 // Beams of square section against textbook formulas.
-namespace palpate {
+namespace palpate::beam_test {
 namespace {
 
 using namespace testing;
@@ -281,4 +281,4 @@ TEST(Regions, SofterHalfStretchesMore) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::beam_test

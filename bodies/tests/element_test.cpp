@@ -3,7 +3,7 @@
 #include "models.h"
 #include "palpate/testing/dense_algebra.h"
 
-namespace palpate {
+namespace palpate::element_test {
 namespace {
 
 using namespace testing;
@@ -289,4 +289,4 @@ TEST_P(Element, SmallStretchObeysHooke) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::element_test

@@ -6,7 +6,7 @@
 
 // ExplicitTets against NonlinearTets, which it must repeat four elements at a time, and against what must hold by
 // itself.
-namespace palpate {
+namespace palpate::explicit_tets_test {
 namespace {
 
 using namespace testing;
@@ -176,4 +176,4 @@ TEST(ExplicitTets, WhatItCannotIntegrateIsRefused) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::explicit_tets_test

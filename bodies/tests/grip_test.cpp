@@ -2,10 +2,11 @@
 #include "palpate/bodies/beam_chain.h"
 #include "palpate/bodies/particle.h"
 #include "palpate/bodies/rigid_body.h"
+#include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
 
 // Bodies held by a hand.
-namespace palpate {
+namespace palpate::grip_test {
 namespace {
 
 using namespace testing;
@@ -74,6 +75,49 @@ TEST(Grip, CarriesTheWeight) {
   }
 }
 
+/// A bar of tets along x, held at its left end.
+std::unique_ptr<CorotationalTets> make_soft_bar() {
+  const Material material{.young_modulus = 2e5, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 3.0};
+  auto bar =
+      std::make_unique<CorotationalTets>(make_tet_block(Vec3(0.06, 0.02, 0.02), {3, 1, 1}), std::span(&material, 1));
+  bar->set_handle({Vec3(-0.03, 0.0, 0.0), Quat::Identity()}, 0.016);
+  return bar;
+}
+
+// The springs of the held nodes are linear in x and v, so backward Euler takes their force at the end of the step: it
+// is all that changes the momentum of a body without weight and damping, whose inner forces have no resultant.
+TEST(Grip, SoftBody_GainsTheMomentumThatTheGripGives) {
+  const Material material{.young_modulus = 2e5, .poisson_ratio = 0.3, .density = 1000.0};
+  CorotationalTets bar(make_tet_block(Vec3(0.06, 0.02, 0.02), {3, 1, 1}), std::span(&material, 1));
+  bar.set_handle({Vec3(-0.03, 0.0, 0.0), Quat::Identity()}, 0.016);
+  Grip grip = make_grip(800.0, 3.0);
+  grip.target = {Vec3(-0.02, 0.01, 0.005), rotation_from_vector(Vec3(0.2, -0.3, 0.4))};
+  grip.target_velocity = {Vec3(0.1, 0.2, -0.1), Vec3(1.0, -2.0, 0.5)};
+  ASSERT_TRUE(bar.set_grip(grip));
+  const double h = 0.002;
+  for (int i = 0; i < 50; ++i) {
+    const Vec3 before = bar.compute_momentum().linear;
+    one_step(bar, h);
+    const Vec3 gained = bar.compute_momentum().linear - before;
+    EXPECT_LT((gained - h * bar.compute_grip().force).norm(), 1e-13) << i;  // of some 1e-3 kg·m/s
+  }
+}
+
+TEST(Grip, SoftBody_HangsByItsWeightAndTurnsWithTheHand) {
+  auto bar = make_soft_bar();
+  Grip grip = make_grip(1000.0, 5.0);
+  grip.target = {Vec3(0.1, 0.2, 0.3), rotation_from_vector(Vec3(0.5, -1.0, 0.8))};
+  ASSERT_TRUE(bar->set_grip(grip));
+  for (int i = 0; i < 4000; ++i) one_step(*bar, 0.01);
+  EXPECT_LT((bar->handle_pose().position - grip.target.position).norm(), 1e-9);
+  EXPECT_LT(rotation_vector(bar->handle_pose().rotation * grip.target.rotation.conjugate()).norm(), 1e-7);
+  EXPECT_LT(bar->compute_grip().force.norm(), 1e-6);
+  bar->set_gravity(kGravity);
+  for (int i = 0; i < 4000; ++i) one_step(*bar, 0.01);
+  EXPECT_LT((bar->compute_grip().force + 0.024 * kGravity).norm(), 1e-9);
+  EXPECT_THROW(bar->set_handle({Vec3(1.0, 0.0, 0.0), Quat::Identity()}, 0.01), InputError);
+}
+
 // One step of a held particle is backward Euler of the oscillator, by hand: m a = k (x_d − x) + b (v_d − v).
 TEST(Grip, StepOfAParticleIsBackwardEuler) {
   const double m = 0.001, k = 1000.0, b = 0.8, h = 0.001;
@@ -139,4 +183,4 @@ TEST(Response, IsTheSolveOfEveryUnitForce) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::grip_test

@@ -4,7 +4,7 @@
 #include "palpate/core/error.h"
 #include "palpate/testing/dense_algebra.h"
 
-namespace palpate {
+namespace palpate::newmark_test {
 namespace {
 
 using namespace testing;
@@ -159,4 +159,4 @@ TEST(ExplicitNewmark, RefusesStiffnessDamping) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::newmark_test

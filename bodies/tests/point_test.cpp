@@ -5,7 +5,7 @@
 #include "palpate/geometry/shapes.h"
 
 // Material points and predicted surfaces, of every kind of body.
-namespace palpate {
+namespace palpate::point_test {
 namespace {
 
 using namespace testing;
@@ -76,4 +76,4 @@ TEST(PredictedSurface, IsWhereAdvancePutsIt) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::point_test

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <random>
 
-namespace palpate {
+namespace palpate::polar_test {
 namespace {
 
 Mat3 random_matrix(std::mt19937& random, double size) {
@@ -66,4 +66,4 @@ TEST(Polar, IsContinuousWhereAnElementTurnsInsideOut) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::polar_test

@@ -10,7 +10,7 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::rigid_body_test {
 namespace {
 
 void step(Body& body, double h) {
@@ -209,4 +209,4 @@ TEST(Particle, OnASpringByExternalForceAndComplianceAreNewtons) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::rigid_body_test

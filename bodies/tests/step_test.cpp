@@ -6,7 +6,7 @@
 #include "palpate/testing/realtime_guard.h"
 
 // The step that all bodies share: systems, boundaries, compliance, conservation.
-namespace palpate {
+namespace palpate::step_test {
 namespace {
 
 using namespace testing;
@@ -63,6 +63,23 @@ void fix(const FemBody& body, Eigen::MatrixXd& A, Eigen::MatrixXd& J) {
     A.middleCols<3>(3 * i).setZero();
     A.block<3, 3>(3 * i, 3 * i).setIdentity();
     J.middleCols<3>(3 * i).setZero();
+  }
+}
+
+TEST_P(Step, TwoTimeStepsAtOnce_GiveTheBitsOfEachAlone) {
+  BlockOptions o = damped();
+  o.cells = {8, 6, 6};  // many enough for two threads
+  auto together = make_block(GetParam(), o), alone = make_block(GetParam(), o);
+  disturb(*together);
+  disturb(*alone);
+  const double steps[] = {kSlow, kFast};
+  ASSERT_TRUE(together->linearise(steps));
+  for (int which = 0; which < 2; ++which) {
+    ASSERT_TRUE(alone->linearise(std::span(steps + which, 1)));
+    std::vector<Vec3> expected(static_cast<std::size_t>(alone->node_count())), found = expected;
+    alone->compute_free_motion(0, expected);
+    together->compute_free_motion(which, found);
+    EXPECT_EQ(found, expected) << which;
   }
 }
 
@@ -353,4 +370,4 @@ TEST(StaticBody, DoesNotMoveOrYield) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::step_test

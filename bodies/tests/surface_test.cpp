@@ -4,7 +4,7 @@
 #include "palpate/geometry/shapes.h"
 
 // Surfaces on bodies, voxels, and what becomes of a body that was crushed.
-namespace palpate {
+namespace palpate::surface_test {
 namespace {
 
 using namespace testing;
@@ -146,4 +146,4 @@ TEST(SetUp, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::surface_test

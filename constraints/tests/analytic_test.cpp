@@ -8,7 +8,7 @@
 #include "palpate/constraints/solver.h"
 
 // Problems whose answer is known in closed form, asked of every solver.
-namespace palpate {
+namespace palpate::analytic_test {
 namespace {
 
 using Kind = ConstraintSide::Kind;
@@ -229,4 +229,4 @@ INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::analytic_test

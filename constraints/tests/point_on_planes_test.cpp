@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace palpate {
+namespace palpate::point_on_planes_test {
 namespace {
 
 Vec3 random_unit(std::mt19937& random) {
@@ -88,4 +88,4 @@ TEST(PointOnPlanes, ContradictoryPlanesLeaveThePointWhereItWas) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::point_on_planes_test

@@ -7,7 +7,7 @@
 #include "palpate/constraints/solver.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::problem_test {
 namespace {
 
 using Kind = ConstraintSide::Kind;
@@ -158,4 +158,4 @@ TEST(ConstraintProblem, ASmallerFillShowsNothingOfALargerOne) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::problem_test

@@ -11,7 +11,7 @@
 #include "palpate/testing/realtime_guard.h"
 #include "sample_problems.h"
 
-namespace palpate {
+namespace palpate::solver_test {
 namespace {
 
 using samples::RandomProblems;
@@ -344,4 +344,4 @@ std::string solver_name(const ::testing::TestParamInfo<std::size_t>& test) {
 INSTANTIATE_TEST_SUITE_P(Solvers, AnySolver, ::testing::Range<std::size_t>(0, kSolvers), solver_name);
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::solver_test

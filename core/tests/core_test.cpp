@@ -5,8 +5,9 @@
 #include "palpate/core/error.h"
 #include "palpate/core/histogram.h"
 #include "palpate/core/math.h"
+#include "palpate/core/second_thread.h"
 
-namespace palpate {
+namespace palpate::core_test {
 namespace {
 
 TEST(RotationVector, InvertsRotationFromVectorAtEveryScale) {
@@ -77,5 +78,15 @@ TEST(QuoteForMessage, ShowsControlCharactersAndCutsLongText) {
   EXPECT_EQ(quote_for_message("abcdef", 3), "\"abc…\"");
 }
 
+TEST(SecondThread, DoesEachTaskOnce_AndItsOwnerSeesWhatItWrote) {
+  SecondThread second;
+  long sum = 0;  // not atomic: start() and wait() order what both threads do
+  for (long i = 1; i <= 1000; ++i) {
+    second.start([](void* context) noexcept { *static_cast<long*>(context) += 1; }, &sum);
+    second.wait();
+    ASSERT_EQ(sum, i);
+  }
+}
+
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::core_test

@@ -115,7 +115,7 @@ ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SoftBody soft;
   soft.surface = mesh.mesh;
-  soft.grid = make_voxels(TriangleTree(mesh.mesh), {.cell = 0.0068});
+  soft.grid = make_voxels(TriangleTree(mesh.mesh), {.cell = 0.0071});
   soft.material = kStatueMaterial;
   const double base = box.lower.y() + 0.1 * box.size().y();
   soft.is_fixed = [base](const Vec3& p) { return p.y() < base; };

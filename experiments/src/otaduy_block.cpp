@@ -136,10 +136,9 @@ double compare_equal_rates(const Scene& original, const RunData& truth, bool pap
 double compare_torque(const Scene& original) {
   Scene scene = original;
   const Vec3 arm(0.03, 0.0, 0.0);
-  scene.make_tool_surface = [arm] {
-    TriangleMesh ball = make_sphere(0.015, 6);
-    for (Vec3& v : ball.vertices) v += arm;
-    return ball;
+  scene.add_tool_shapes = [arm](ToolSettings& tool) {
+    tool.surface = make_sphere(0.015, 6);
+    for (Vec3& v : tool.surface.vertices) v += arm;
   };
   const Pose start{Vec3(-0.03, 0.02, 0.0), Quat::Identity()};
   const auto make_hand = [start] {

@@ -9,7 +9,7 @@
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
 
-namespace palpate {
+namespace palpate::compare_test {
 namespace {
 
 Scene short_scene(std::string_view name, double seconds) {
@@ -131,4 +131,4 @@ TEST(Experiments, UnknownNameIsRefusedWithASuggestion) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::compare_test

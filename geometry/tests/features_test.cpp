@@ -10,7 +10,7 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/geometry/surface_features.h"
 
-namespace palpate {
+namespace palpate::features_test {
 namespace {
 
 using reference::random_vector;
@@ -153,4 +153,4 @@ TEST(ConvexHull, EnclosesAllPointsAndIsClosed) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::features_test

@@ -6,7 +6,7 @@
 #include "palpate/geometry/mesh_check.h"
 #include "palpate/geometry/shapes.h"
 
-namespace palpate {
+namespace palpate::hex_grid_test {
 namespace {
 
 double filled_volume(const HexGrid& grid) {
@@ -83,4 +83,4 @@ TEST(Voxels, RefuseSettingsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::hex_grid_test

@@ -5,7 +5,7 @@
 #include "brute_force.h"
 #include "palpate/geometry/closest_features.h"
 
-namespace palpate {
+namespace palpate::impact_test {
 namespace {
 
 using reference::random_vector;
@@ -121,4 +121,4 @@ TEST(Impact, DegenerateAndNotFiniteFeaturesEnd) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::impact_test

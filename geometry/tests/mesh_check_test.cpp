@@ -7,7 +7,7 @@
 #include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
 
-namespace palpate {
+namespace palpate::mesh_check_test {
 namespace {
 
 TriangleMesh join(TriangleMesh a, const TriangleMesh& b, const Vec3& offset) {
@@ -193,4 +193,4 @@ TEST(RepairMesh, NonManifoldAndOpenMeshesPassUnlessRefused) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::mesh_check_test

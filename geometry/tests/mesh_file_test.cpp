@@ -13,7 +13,7 @@
 #include "palpate/geometry/triangle_tree.h"
 #include "palpate/testing/temp_folder.h"
 
-namespace palpate {
+namespace palpate::mesh_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -301,4 +301,4 @@ TEST_P(RealMeshFile, ComesBackBitForBitThroughEveryTextFormat) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::mesh_file_test

@@ -8,7 +8,7 @@
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
 
-namespace palpate {
+namespace palpate::shapes_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -152,4 +152,4 @@ TEST(Shapes, RefuseWhatIsNotAShape) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::shapes_test

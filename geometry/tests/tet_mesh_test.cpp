@@ -7,7 +7,7 @@
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
 
-namespace palpate {
+namespace palpate::tet_mesh_test {
 namespace {
 
 TEST(TetBlock, EightCubedCellsAre2560TetsThatFillTheBox) {
@@ -80,4 +80,4 @@ TEST(TetBlock, RefusesWhatIsNoBox) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::tet_mesh_test

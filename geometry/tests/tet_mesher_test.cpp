@@ -9,7 +9,7 @@
 #include "palpate/geometry/mesh_check.h"
 #include "palpate/geometry/tet_quality.h"
 
-namespace palpate {
+namespace palpate::tet_mesher_test {
 namespace {
 
 /// Labelle & Shewchuk 2007, abstract.
@@ -155,4 +155,4 @@ TEST(TetQuality, OfACornerIsAnalytic) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::tet_mesher_test

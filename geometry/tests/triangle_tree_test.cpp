@@ -9,7 +9,7 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::triangle_tree_test {
 namespace {
 
 using reference::make_soup;
@@ -295,4 +295,4 @@ TEST(TriangleTree, QueriesAndRefitAllocateNothing) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::triangle_tree_test

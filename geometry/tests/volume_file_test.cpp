@@ -14,7 +14,7 @@
 #include "palpate/testing/temp_folder.h"
 #include "volume_files.h"
 
-namespace palpate {
+namespace palpate::volume_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -337,4 +337,4 @@ TEST(RealVolumeFile, LiverVtkIsASurfaceOfFiveThousandPoints) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::volume_file_test

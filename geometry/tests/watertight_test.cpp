@@ -4,7 +4,7 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/geometry/triangle_tree.h"
 
-namespace palpate {
+namespace palpate::watertight_test {
 namespace {
 
 using reference::moved;
@@ -109,4 +109,4 @@ TEST(Watertight, TinySegmentsAcrossALargeMeshMeetIt) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::watertight_test

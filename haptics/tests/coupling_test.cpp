@@ -7,7 +7,7 @@
 
 #include "palpate/core/error.h"
 
-namespace palpate {
+namespace palpate::coupling_test {
 namespace {
 
 TEST(VirtualCoupling, PullsTheDeviceTowardsTheTool_AndTheToolBack) {
@@ -96,4 +96,4 @@ TEST(VirtualCoupling, NegativeStiffnessIsRefused) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::coupling_test

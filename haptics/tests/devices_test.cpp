@@ -12,7 +12,7 @@
 #include "palpate/haptics/simulated.h"
 #include "palpate/haptics/velocity.h"
 
-namespace palpate {
+namespace palpate::devices_test {
 namespace {
 
 constexpr double kDt = 1e-3;
@@ -281,4 +281,4 @@ TEST(DeviceList, NamesEachKindOnce) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::devices_test

@@ -10,7 +10,7 @@
 #include "all_paths.h"
 #include "palpate/core/error.h"
 
-namespace palpate {
+namespace palpate::hand_path_test {
 namespace {
 
 using testing::all_paths;
@@ -227,4 +227,4 @@ TEST(HandPath, BadSettings_AreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::hand_path_test

@@ -10,7 +10,7 @@
 #include "palpate/haptics/coupling.h"
 #include "palpate/haptics/simulated.h"
 
-namespace palpate {
+namespace palpate::passivity_test {
 namespace {
 
 constexpr double kDt = 1e-3;
@@ -230,4 +230,4 @@ TEST(SampledWall, PassivityController_BoundsEnergyAndStopsTheVibration) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::passivity_test

@@ -8,7 +8,7 @@
 #include "palpate/haptics/simulated.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::realtime_test {
 namespace {
 
 using testing::RealtimeGuard;
@@ -58,4 +58,4 @@ TEST(RealTime, NoHandPathAllocatesLocksOrDoesIo) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::realtime_test

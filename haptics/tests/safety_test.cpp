@@ -8,7 +8,7 @@
 
 #include "palpate/core/error.h"
 
-namespace palpate {
+namespace palpate::safety_test {
 namespace {
 
 constexpr double kDt = 1e-3;
@@ -233,4 +233,4 @@ TEST(SafetyStage, BadSettings_AreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::safety_test

@@ -9,7 +9,7 @@
 #include "palpate/testing/realtime_guard.h"
 #include "random_systems.h"
 
-namespace palpate {
+namespace palpate::block_cholesky_test {
 namespace {
 
 using reference::make_grid_laplacian;
@@ -278,4 +278,4 @@ TEST(BlockCholesky, RefusesSettingsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::block_cholesky_test

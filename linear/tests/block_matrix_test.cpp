@@ -7,7 +7,7 @@
 #include "palpate/testing/realtime_guard.h"
 #include "random_systems.h"
 
-namespace palpate {
+namespace palpate::block_matrix_test {
 namespace {
 
 using reference::make_random_groups;
@@ -151,4 +151,4 @@ TEST(BlockRows, RefillsWithoutAllocating) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::block_matrix_test

@@ -8,7 +8,7 @@
 #include "palpate/linear/block_cholesky.h"
 #include "random_systems.h"
 
-namespace palpate {
+namespace palpate::block_ordering_test {
 namespace {
 
 bool is_permutation(std::vector<int> order, int n) {
@@ -67,4 +67,4 @@ TEST(BlockOrdering, OperationsOnAChainGrowWithItsLength) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::block_ordering_test

@@ -8,7 +8,7 @@
 #include "palpate/testing/realtime_guard.h"
 #include "random_systems.h"
 
-namespace palpate {
+namespace palpate::conjugate_gradient_test {
 namespace {
 
 using reference::make_grid_laplacian;
@@ -141,4 +141,4 @@ TEST(ConjugateGradient, RefusesSettingsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::conjugate_gradient_test

@@ -1,12 +1,18 @@
 #include "palpate/methods/tool.h"
 
 #include "palpate/bodies/beam_chain.h"
+#include "palpate/bodies/corotational_tets.h"
 #include "palpate/bodies/particle.h"
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
 
 namespace palpate {
 namespace {
+
+/// A point or rigid tool is weightless in the hand: its weight would only be a bias. What bends hangs by its own.
+bool has_weight(const ToolSettings& s) {
+  return s.kind == ToolSettings::Kind::kChain || s.kind == ToolSettings::Kind::kSoft;
+}
 
 WorldBody make_point(const ToolSettings& s, const Pose& start) {
   WorldBody out;
@@ -46,6 +52,19 @@ WorldBody make_chain(const ToolSettings& s, const Pose& start) {
   return out;
 }
 
+WorldBody make_soft(const ToolSettings& s, const Pose& start) {
+  TetMesh mesh = s.volume;
+  for (Vec3& x : mesh.vertices) x = start.position + start.rotation * x;
+  CorotationalTetSettings settings;
+  settings.fem.max_rows = 192;
+  auto body = std::make_unique<CorotationalTets>(mesh, std::span(&s.material, 1), settings);
+  body->set_handle(start, s.hold_radius);
+  WorldBody out;
+  out.body = std::move(body);
+  out.shape.kind = ContactShape::Kind::kSurface;
+  return out;
+}
+
 }  // namespace
 
 Pose compute_finger_pose(const Finger& finger, const DeviceState& hand) noexcept {
@@ -75,7 +94,8 @@ std::vector<Finger> make_fingers(const ToolSettings& settings) {
     case ToolSettings::Kind::kRigid:
       return {{.surface = settings.surface, .radius = 0.0, .open = {}, .closed = {}}};
     case ToolSettings::Kind::kChain:
-      fail_input("tool: a chain is no pointer; hold a point, a rigid body or fingers");
+    case ToolSettings::Kind::kSoft:
+      fail_input("tool: what bends is no pointer; hold a point, a rigid body or fingers");
     case ToolSettings::Kind::kFingers:
       break;
   }
@@ -96,13 +116,15 @@ WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3&
     case ToolSettings::Kind::kChain:
       tool = make_chain(settings, start);
       break;
+    case ToolSettings::Kind::kSoft:
+      tool = make_soft(settings, start);
+      break;
     case ToolSettings::Kind::kFingers:
       fail_input("tool: fingers are where the hand has them and no body of the world");
   }
   tool.name = "tool";
   tool.shape.friction = settings.friction;
-  // A point or rigid tool is weightless in the hand: its weight would only be a bias. A wire hangs by its own.
-  tool.body->set_gravity(settings.kind == ToolSettings::Kind::kChain ? gravity : Vec3(Vec3::Zero()));
+  tool.body->set_gravity(has_weight(settings) ? gravity : Vec3(Vec3::Zero()));
   return tool;
 }
 
@@ -110,7 +132,7 @@ int add_tool(World& world, const ToolSettings& settings, const Pose& start) {
   WorldBody tool = make_tool(settings, start, world.settings().gravity);
   Body& body = *tool.body;
   const int index = world.add(std::move(tool));
-  if (settings.kind != ToolSettings::Kind::kChain) body.set_gravity(Vec3::Zero());
+  if (!has_weight(settings)) body.set_gravity(Vec3::Zero());
   world.set_tool(index);
   return index;
 }

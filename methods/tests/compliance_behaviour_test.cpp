@@ -10,7 +10,7 @@
 #include "palpate/testing/realtime_guard.h"
 
 // `compliance` at two rates: what it must keep whatever the rates are, and what it does when something is missing.
-namespace palpate {
+namespace palpate::compliance_behaviour_test {
 namespace {
 
 constexpr double kGravity = 9.81, kDt = 0.001, kSlow = 0.02;
@@ -311,4 +311,4 @@ TEST(Compliance, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::compliance_behaviour_test

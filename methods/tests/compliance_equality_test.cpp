@@ -12,7 +12,7 @@
 
 // With equal rates and no latency nothing is approximated: `compliance` must be `reference`. This proves the
 // bookkeeping of both violations, both compliances and both solves, for every kind of tool, body and constraint.
-namespace palpate {
+namespace palpate::compliance_equality_test {
 namespace {
 
 struct alignas(64) Line {
@@ -96,7 +96,7 @@ ToolSettings make_chain_tool() {
   return tool;
 }
 
-enum class Case { kTiedWire, kWireOnFloorAndBlock, kRigidTool, kPointOnBrick, kTwoBeams };
+enum class Case { kTiedWire, kWireOnFloorAndBlock, kRigidTool, kPointOnBrick, kTwoBeams, kSoftTool };
 
 ToolSettings build(Case which, World& world, DeviceState& device) {
   ToolSettings tool = make_chain_tool();
@@ -120,6 +120,20 @@ ToolSettings build(Case which, World& world, DeviceState& device) {
       tool.coupling = {.stiffness = 300.0, .damping = 0.0, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
       tool.surface = make_cylinder(0.01, 0.03, 12, 2);
       device.pose.position = Vec3(0.002, 0.058, 0.001);
+      break;
+    case Case::kSoftTool:
+      add_block(world, false);
+      tool = {};
+      tool.kind = ToolSettings::Kind::kSoft;
+      tool.coupling = {.stiffness = 300.0, .damping = 0.0};
+      tool.material = {.young_modulus = 1e5, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 2.0};
+      tool.volume = make_tet_block(Vec3(0.02, 0.03, 0.02), {1, 2, 1});
+      for (Vec3& x : tool.volume.vertices) x.y() -= 0.015;
+      tool.hold_radius = 0.016;
+      // Nor does Coulomb leave one way only to a corner whose compliance is oblique: it may stick or jump.
+      tool.friction = 0.0;
+      // Turned, so that it touches with a corner: two flat meshes face to face chatter, and rounding decides how.
+      device.pose = {Vec3(0.002, 0.0745, 0.001), rotation_from_vector(Vec3(0.5, 0.2, 0.4))};
       break;
     case Case::kPointOnBrick: {
       tool = {};
@@ -187,7 +201,7 @@ TEST_P(EqualRates, AreTheReference) {
   device.velocity.linear = (hand(1) - hand(0)) / h;
   truth.begin("reference", tool, device, h);
   multi.begin("compliance", tool, device, h);
-  double largest = 0.0, worst = 0.0, touched = 0.0;
+  double largest = 0.0, worst = 0.0, touched = 0.0, apart = 0.0;
   for (int i = 0; i < 250; ++i) {
     device.pose.position = hand(i);
     device.velocity.linear = (hand(i + 1) - hand(i)) / h;
@@ -196,8 +210,9 @@ TEST_P(EqualRates, AreTheReference) {
     worst =
         std::max(worst, (a.wrench.force - b.wrench.force).norm() + (a.wrench.torque - b.wrench.torque).norm() / 0.05);
     touched = std::max<double>(touched, b.contacts);
-    ASSERT_LT((a.tool.position - b.tool.position).norm(), 1e-9) << i;
+    apart = std::max(apart, (a.tool.position - b.tool.position).norm());
   }
+  EXPECT_LT(apart, 1e-9);
   EXPECT_GT(largest, 0.05);
   const bool tied = GetParam() == Case::kTwoBeams || GetParam() == Case::kTiedWire;
   EXPECT_TRUE(tied || touched > 0.0);
@@ -207,14 +222,14 @@ TEST_P(EqualRates, AreTheReference) {
 }
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
-  const char* names[] = {"TiedWire", "WireOnFloorAndBlock", "RigidTool", "PointOnBrick", "TwoBeams"};
+  const char* names[] = {"TiedWire", "WireOnFloorAndBlock", "RigidTool", "PointOnBrick", "TwoBeams", "SoftTool"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EqualRates,
                          ::testing::Values(Case::kTiedWire, Case::kWireOnFloorAndBlock, Case::kRigidTool,
-                                           Case::kPointOnBrick, Case::kTwoBeams),
+                                           Case::kPointOnBrick, Case::kTwoBeams, Case::kSoftTool),
                          case_name);
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::compliance_equality_test

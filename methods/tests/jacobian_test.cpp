@@ -10,7 +10,7 @@
 #include "palpate/methods/registry.h"
 
 // Methods `jacobian` and `double_coupling`, both halves.
-namespace palpate {
+namespace palpate::jacobian_test {
 namespace {
 
 using jacobian::Feedback;
@@ -440,4 +440,4 @@ TEST(DoubleCoupling, IsTwoSpringsInARow) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::jacobian_test

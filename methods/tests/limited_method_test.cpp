@@ -11,7 +11,7 @@
 #include "palpate/testing/realtime_guard.h"
 
 // `limited` as a whole, both halves and what passes between them, the model one slow period late as with real threads.
-namespace palpate {
+namespace palpate::limited_method_test {
 namespace {
 
 struct alignas(64) Line {
@@ -311,4 +311,4 @@ TEST(Limited, FeelsARigidBodyAndMovesIt) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::limited_method_test

@@ -8,7 +8,7 @@
 
 // One tick of `limited` on patches of static surfaces: laws of the contact, and the failures that the trust regions
 // are there for.
-namespace palpate {
+namespace palpate::limited_solver_test {
 namespace {
 
 constexpr double kCompliance = 1e-3 / 2.8;  ///< of a point of 1 g on 1000 N/m and 0.8 N·s/m at 1 ms [m/N]
@@ -230,4 +230,4 @@ TEST(PatchBuilder, FineMeshShrinksTheBoxToWhatTheSetCovers) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::limited_solver_test

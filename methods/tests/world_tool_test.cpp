@@ -7,7 +7,7 @@
 #include "palpate/methods/registry.h"
 
 // `reference` and `direct` with every kind of tool in every kind of world.
-namespace palpate {
+namespace palpate::world_tool_test {
 namespace {
 
 constexpr double kGravity = 9.81;
@@ -59,6 +59,13 @@ ToolSettings make_tool(ToolSettings::Kind kind) {
     tool.beams = 4;
     tool.material = {.young_modulus = 5e8, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 10.0};
   }
+  if (kind == ToolSettings::Kind::kSoft) {
+    tool.material = {
+        .young_modulus = 1e5, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 5.0, .stiffness_damping = 0.01};
+    tool.volume = make_tet_block(Vec3(0.02, 0.03, 0.02), {1, 2, 1});
+    for (Vec3& x : tool.volume.vertices) x.y() -= 0.015;
+    tool.hold_radius = 0.016;
+  }
   return tool;
 }
 
@@ -72,7 +79,10 @@ struct HeldTool {
     add_ground(world, ground);
     const ToolSettings tool = make_tool(kind);
     // So that the tool's lowest point starts 5 mm above the ground at y = 0.02.
-    const double below = kind == ToolSettings::Kind::kRigid ? 0.015 : kind == ToolSettings::Kind::kChain ? 0.06 : 0.0;
+    const double below = kind == ToolSettings::Kind::kRigid   ? 0.015
+                         : kind == ToolSettings::Kind::kChain ? 0.06
+                         : kind == ToolSettings::Kind::kSoft  ? 0.03
+                                                              : 0.0;
     device.pose.position = Vec3(0.003, 0.025 + below, 0.004);
     add_tool(world, tool, device.pose);
     world.prepare();
@@ -116,7 +126,7 @@ TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
   EXPECT_GT(result.contacts, 0);
   EXPECT_GT(result.wrench.force.y(), 0.3);
   EXPECT_LT(result.wrench.force.head<1>().norm() + std::abs(result.wrench.force.z()), 0.5 * result.wrench.force.y());
-  // The tool is at rest: what the hand pushes is what the contacts bear, but for a chain's weight.
+  // The tool is at rest: what the hand pushes is what the contacts bear, but for the weight of what bends.
   const int tool = run.world.tool();
   Vec3 borne = Vec3::Zero();
   for (std::size_t i = 0; i < run.world.contacts().size(); ++i) {
@@ -127,7 +137,9 @@ TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
     const Vec3& f = run.world.contact_forces()[i];
     borne += sign * (f.x() * c.normal + f.y() * t1 + f.z() * t2);
   }
-  const double weight = kind == ToolSettings::Kind::kChain ? 1500.0 * M_PI * 4e-6 * 0.06 * kGravity : 0.0;
+  const double weight = kind == ToolSettings::Kind::kChain  ? 1500.0 * M_PI * 4e-6 * 0.06 * kGravity
+                        : kind == ToolSettings::Kind::kSoft ? 1000.0 * 1.2e-5 * kGravity
+                                                            : 0.0;
   EXPECT_NEAR(borne.y(), result.wrench.force.y() + weight, 0.02 * borne.y());
   hold(start + Vec3(0.0, 0.02, 0.0), 3.0);
   EXPECT_NEAR(result.wrench.force.y(), -weight, 1e-2);
@@ -136,7 +148,7 @@ TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
 
 std::string case_name(const ::testing::TestParamInfo<EveryToolEveryWorld::ParamType>& info) {
   const char* grounds[] = {"Static", "Soft", "Rigid"};
-  const char* tools[] = {"Point", "RigidTool", "Chain"};
+  const char* tools[] = {"Point", "RigidTool", "Chain", "SoftTool"};
   return fmt::format("{}{}{}", std::get<0>(info.param), grounds[static_cast<int>(std::get<1>(info.param))],
                      tools[static_cast<int>(std::get<2>(info.param))]);
 }
@@ -145,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryToolEveryWorld,
                          ::testing::Combine(::testing::Values("reference", "direct"),
                                             ::testing::Values(Ground::kStatic, Ground::kSoft, Ground::kRigid),
                                             ::testing::Values(ToolSettings::Kind::kPoint, ToolSettings::Kind::kRigid,
-                                                              ToolSettings::Kind::kChain)),
+                                                              ToolSettings::Kind::kChain, ToolSettings::Kind::kSoft)),
                          case_name);
 
 // A rigid tool pressed off its handle's axis turns the hand: torque = arm × force about the handle.
@@ -183,4 +195,4 @@ TEST(Methods, RefuseWhatTheyCannotDo) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::world_tool_test

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <random>
 
-namespace palpate {
+namespace palpate::metrics_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -218,4 +218,4 @@ TEST(MetricsJson, HoldsEveryMetricOfTheListAndNullsForTheMissing) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::metrics_test

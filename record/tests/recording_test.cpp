@@ -17,7 +17,7 @@
 #include "palpate/core/error.h"
 #include "sample_rows.h"
 
-namespace palpate {
+namespace palpate::recording_test {
 namespace {
 
 constexpr std::size_t kTickBytes = 37 * 8 + 4 * 4;
@@ -361,4 +361,4 @@ TEST(RecordingDocs, PythonReaderReadsWhatTheWriterWrote) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::recording_test

@@ -10,7 +10,7 @@
 #include "sample_report.h"
 #include "sample_rows.h"
 
-namespace palpate {
+namespace palpate::report_test {
 namespace {
 
 std::size_t count_of(const std::string& text, const std::string& word) {
@@ -207,4 +207,4 @@ TEST(RunPlots, OfNothingAreNone) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::report_test

@@ -7,7 +7,7 @@
 
 #include "palpate/runtime/row_ring.h"
 
-namespace palpate {
+namespace palpate::latest_value_test {
 namespace {
 
 TEST(LatestValue, ReaderGetsTheNewestAndEachOnce) {
@@ -86,4 +86,4 @@ TEST(RowRing, LosesNothingBetweenTwoThreads) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::latest_value_test

@@ -16,7 +16,7 @@
 #include "palpate/runtime/run.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::loops_test {
 namespace {
 
 TriangleMesh make_floor(double half) {
@@ -420,4 +420,4 @@ TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::loops_test

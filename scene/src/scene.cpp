@@ -206,8 +206,7 @@ void add_joint(World& world, const SceneJoint& s) {
 
 ToolSettings make_tool_settings(const Scene& scene) {
   ToolSettings tool = scene.tool;
-  if (scene.make_tool_surface) tool.surface = scene.make_tool_surface();
-  if (scene.add_finger_surfaces) scene.add_finger_surfaces(tool);
+  if (scene.add_tool_shapes) scene.add_tool_shapes(tool);
   return tool;
 }
 

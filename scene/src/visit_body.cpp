@@ -177,8 +177,7 @@ std::unique_ptr<FemBody> make_soft(const SoftFields& s, const Pose& pose) {
   if (!s.volume.empty())
     mesh = load_volume(s.volume).mesh;
   else
-    mesh = block ? make_tet_block(s.shape.size, count_cells(s.shape.size, s.cell))
-                 : make_tets(TriangleTree(s.shape.make_surface()), s.cell);
+    mesh = make_shape_tets(s.shape, s.cell);
   place_mesh(pose, mesh.vertices);
   if (s.model == "tets")
     return std::make_unique<CorotationalTets>(mesh, materials, CorotationalTetSettings{.fem = fem});
@@ -283,6 +282,11 @@ void visit_chain(Fields& f, SceneBody& body) {
 }
 
 }  // namespace
+
+TetMesh make_shape_tets(const SceneShape& shape, double cell) {
+  if (shape.kind == "box") return make_tet_block(shape.size, count_cells(shape.size, cell));
+  return make_tets(TriangleTree(shape.make_surface()), cell);
+}
 
 void visit_body(Fields& f, const std::string& scene_file, SceneBody& body) {
   f.text({.name = "name", .doc = "for joints, messages and plots; default: its shape"}, body.name);

@@ -2,6 +2,7 @@
 
 #include "fields.h"
 #include "palpate/bodies/material.h"
+#include "palpate/geometry/tet_mesh.h"
 #include "palpate/scene/scene.h"
 
 namespace palpate {
@@ -19,6 +20,9 @@ void visit_body(Fields& f, const std::string& scene_file, SceneBody& body);
 void visit_joint(Fields& f, SceneJoint& joint);
 /// The key "tool".
 void visit_tool(Fields& f, const std::string& scene_file, Scene& scene);
+
+/// The shape filled with tets of about `cell` [m], in its own frame; a box becomes a regular block. Throws InputError.
+TetMesh make_shape_tets(const SceneShape& shape, double cell);
 
 void visit_shape(Fields& f, const std::string& scene_file, SceneShape& shape);
 void visit_material(Fields& f, Material& material);

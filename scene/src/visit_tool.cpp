@@ -15,6 +15,27 @@ void visit_chain_tool(Fields& f, ToolSettings& tool) {
            [&](Fields& o) { visit_material(o, tool.material); });
 }
 
+void visit_soft_tool(Fields& f, const std::string& scene_file, Scene& scene) {
+  ToolSettings& tool = scene.tool;
+  tool.kind = ToolSettings::Kind::kSoft;
+  tool.material = {.young_modulus = 1e5, .poisson_ratio = 0.35, .density = 1000.0};
+  auto shape = std::make_shared<SceneShape>();
+  double cell = 0.01;
+  Vec3 offset = Vec3::Zero();
+  f.object({.name = "shape", .doc = "closed; a box becomes a regular block", .required = true},
+           [&](Fields& o) { visit_shape(o, scene_file, *shape); });
+  f.vector({.name = "offset", .doc = "from the handle to the shape's origin", .unit = "m"}, offset);
+  f.number({.name = "cell", .doc = "edge of the cells that fill the shape", .unit = "m"}, cell, kLength);
+  f.number({.name = "hold_radius", .doc = "nodes within this distance of the handle are held", .unit = "m"},
+           tool.hold_radius, kLength);
+  f.object({.name = "material", .doc = "elastic, with Rayleigh damping"},
+           [&](Fields& o) { visit_material(o, tool.material); });
+  scene.add_tool_shapes = [shape, cell, offset](ToolSettings& made) {
+    made.volume = make_shape_tets(*shape, cell);
+    for (Vec3& x : made.volume.vertices) x += offset;
+  };
+}
+
 void visit_finger_pose(Fields& f, const Field& field, Pose& pose) {
   f.object(field, [&](Fields& o) {
     o.vector({.name = "position", .doc = "in the handle's frame", .unit = "m"}, pose.position);
@@ -39,7 +60,7 @@ void visit_fingers(Fields& f, const std::string& scene_file, Scene& scene) {
     tool.fingers.push_back(finger);
   });
   if (!f.place().empty() && tool.fingers.empty()) fail_input("{}: fingers is empty; allowed: 1 to 10", f.place());
-  scene.add_finger_surfaces = [shapes](ToolSettings& made) {
+  scene.add_tool_shapes = [shapes](ToolSettings& made) {
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (shapes[i].make_surface) made.fingers[i].surface = shapes[i].make_surface();
   };
@@ -69,10 +90,12 @@ void visit_tool(Fields& f, const std::string& scene_file, Scene& scene) {
                       [&](Fields& o) { visit_shape(o, scene_file, *shape); });
              k.number({.name = "mass", .doc = "of the tool", .unit = "kg"}, tool.mass, {0.0, 10.0, true});
              k.boolean({.name = "convex", .doc = "touches as the convex hull of its shape"}, tool.convex);
-             scene.make_tool_surface = [shape] { return shape->make_surface(); };
+             scene.add_tool_shapes = [shape](ToolSettings& made) { made.surface = shape->make_surface(); };
            }},
           {"chain", "a chain of beams held by its first end, hanging down: needle, wire, thread",
            [&](Fields& k) { visit_chain_tool(k, tool); }},
+          {"soft", "finite elements, held by those near the handle",
+           [&](Fields& k) { visit_soft_tool(k, scene_file, scene); }},
           {"fingers", "pointers without mass that are where the hand has them: fingertips, a gripper's jaws",
            [&](Fields& k) { visit_fingers(k, scene_file, scene); }}});
   f.number({.name = "friction", .doc = "Coulomb coefficient; default: that of what it touches"}, tool.friction,

@@ -8,7 +8,7 @@
 #include "palpate/core/error.h"
 #include "palpate/scene/builtin.h"
 
-namespace palpate {
+namespace palpate::scene_test {
 namespace {
 
 constexpr const char* kMinimal = R"({
@@ -173,4 +173,4 @@ TEST(SceneSchema, AcceptsTheBuiltinScenesAndRefusesWhatTheReaderRefuses) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::scene_test

@@ -4,7 +4,7 @@
 
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::guided_hand_test {
 namespace {
 
 /// A hand that moves along x at 0.1 m/s.
@@ -83,4 +83,4 @@ TEST(GuidedHand, ReadAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::guided_hand_test

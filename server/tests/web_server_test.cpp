@@ -10,7 +10,7 @@
 #include "palpate/core/error.h"
 
 // Over plain sockets: what is tested is not tested with itself.
-namespace palpate {
+namespace palpate::web_server_test {
 namespace {
 
 constexpr WebAsset kAssets[] = {{"/index.html", "text/html", "<p>hello</p>"}};
@@ -114,4 +114,4 @@ TEST(WebServer, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::web_server_test

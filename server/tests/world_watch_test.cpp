@@ -7,7 +7,7 @@
 #include "palpate/scene/builtin.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::world_watch_test {
 namespace {
 
 // What pages draw is where the bodies are.
@@ -57,4 +57,4 @@ TEST(WorldWatch, GeometryIsAsLongAsItSays) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::world_watch_test

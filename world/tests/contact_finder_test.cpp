@@ -9,7 +9,7 @@
 #include "palpate/geometry/triangle_tree.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::contact_finder_test {
 namespace {
 
 using testing::box_shape;
@@ -389,4 +389,4 @@ TEST(ContactFinder, IgnoredPairsAndFixedBodiesDoNotTouch) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::contact_finder_test

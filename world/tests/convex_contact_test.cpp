@@ -4,7 +4,7 @@
 #include "contact_bodies.h"
 #include "palpate/core/error.h"
 
-namespace palpate {
+namespace palpate::convex_contact_test {
 namespace {
 
 using testing::box_shape;
@@ -254,4 +254,4 @@ TEST(ContactFinder, RefusesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::convex_contact_test

@@ -4,7 +4,7 @@
 #include "palpate/geometry/closest_features.h"
 #include "palpate/geometry/triangle_tree.h"
 
-namespace palpate {
+namespace palpate::feature_contact_test {
 namespace {
 
 using testing::box_shape;
@@ -276,4 +276,4 @@ TEST(FeatureContact, FrictionIsTheGeometricMeanOrTheOthers) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::feature_contact_test

@@ -3,7 +3,7 @@
 #include "bricks.h"
 
 // Coulomb's law on blocks.
-namespace palpate {
+namespace palpate::friction_test {
 namespace {
 
 using namespace testing;
@@ -93,4 +93,4 @@ TEST(PushedBlock, ContactForceBalancesWeightAndPush) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::friction_test

@@ -7,7 +7,7 @@
 #include "palpate/core/error.h"
 
 // What holds bodies together.
-namespace palpate {
+namespace palpate::joint_test {
 namespace {
 
 using namespace testing;
@@ -304,4 +304,4 @@ TEST(World, RestoredStateRepeatsTheSameBits) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::joint_test

@@ -1,7 +1,7 @@
 #include "bricks.h"
 
 // Things upon things.
-namespace palpate {
+namespace palpate::pile_test {
 namespace {
 
 using namespace testing;
@@ -106,4 +106,4 @@ TEST(Collision, KeepsMomentumAndGivesNoEnergy) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::pile_test

@@ -8,7 +8,7 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/testing/realtime_guard.h"
 
-namespace palpate {
+namespace palpate::point_slide_test {
 namespace {
 
 World world_of(TriangleMesh mesh, double friction = 0.0) {
@@ -178,4 +178,4 @@ TEST(World, TakesTheNearerOfTwoBodies) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::point_slide_test

@@ -8,7 +8,7 @@
 #include "palpate/geometry/tet_mesher.h"
 
 // Soft bodies that touch.
-namespace palpate {
+namespace palpate::soft_contact_test {
 namespace {
 
 using namespace testing;
@@ -194,4 +194,4 @@ TEST(ThinSheet, StopsPointsAndChains) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::soft_contact_test

@@ -4,7 +4,7 @@
 #include "palpate/testing/realtime_guard.h"
 
 // The step as a whole, in a world of every kind of body.
-namespace palpate {
+namespace palpate::world_step_test {
 namespace {
 
 using namespace testing;
@@ -165,4 +165,4 @@ TEST(MixedWorld, StepsAllocateNothingOnceTheyHaveBeenAsLarge) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::world_step_test

@@ -6,10 +6,6 @@
 namespace palpate::compliance {
 namespace {
 
-std::size_t as_size(std::int32_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 bool is_finite(const DeviceState& device) noexcept {
   return device.pose.position.allFinite() && device.pose.rotation.coeffs().allFinite() &&
          device.velocity.linear.allFinite() && device.velocity.angular.allFinite();

@@ -13,6 +13,10 @@ inline constexpr int kMaxConstraints = 96;
 inline constexpr int kMaxNodes = 51;  ///< of the tool: 50 beams
 inline constexpr int kMaxToolState = 13 * kMaxNodes;
 
+inline std::size_t as_size(std::int32_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
 /// A material point of the tool that a constraint acts on.
 struct ToolPoint {
   BodyPoint point;

@@ -18,10 +18,6 @@ bool all_finite(std::span<const double> values) noexcept {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-std::size_t as_size(std::int32_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 }  // namespace
 
 ComplianceSlow::ComplianceSlow(const MethodContext& c)

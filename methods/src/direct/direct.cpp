@@ -5,6 +5,7 @@
 #include "world_tool.h"
 
 namespace palpate {
+namespace direct {
 namespace {
 
 struct Model {
@@ -98,8 +99,10 @@ class DirectFast final : public TypedFastHalf<Model, Feedback> {
 };
 
 }  // namespace
+}  // namespace direct
 
 Method make_direct(const MethodContext& context) {
+  using namespace direct;
   std::unique_ptr<SlowHalf> slow;
   if (context.world.tool() < 0)
     slow = std::make_unique<PointDirect>(context);

@@ -7,6 +7,7 @@
 // The setup that Otaduy & Gross 2007, section 6, compare against: a tool in each loop and "an additional virtual
 // coupling between the haptic tool and the visual tool". Both couplings have the scene's stiffness and damping.
 namespace palpate {
+namespace double_coupling {
 namespace {
 
 struct Model {
@@ -107,14 +108,17 @@ class DoubleFast final : public TypedFastHalf<Model, Feedback> {
 };
 
 }  // namespace
+}  // namespace double_coupling
 
 Method make_double_coupling(const MethodContext& context) {
+  using namespace double_coupling;
   return {layout_of<Model>(), layout_of<Feedback>(), std::make_unique<DoubleSlow>(context),
           std::make_unique<DoubleFast>(context)};
 }
 
 std::string refuse_double_coupling(const World& world, const ToolSettings& tool) {
-  if (tool.kind == ToolSettings::Kind::kChain) return "the hand must hold a rigid tool or a point, not a chain";
+  if (tool.kind != ToolSettings::Kind::kPoint && tool.kind != ToolSettings::Kind::kRigid)
+    return "the hand must hold a rigid tool or a point";
   if (world.tool() < 0) return "the world has no tool in it";
   return {};
 }

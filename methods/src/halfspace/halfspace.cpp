@@ -11,6 +11,7 @@
 // The standard contact model (SCM) that Knott & Kuhlen 2015, section 5, compare against: contacts as linear
 // inequalities, of which only the closest is kept, because several of them lock the proxy in convex regions.
 namespace palpate {
+namespace halfspace {
 namespace {
 
 /// Radius of the proximity query around the proxy [m] (section 5).
@@ -140,8 +141,10 @@ class HalfspaceFast final : public TypedFastHalf<Model, PointFeedback> {
 };
 
 }  // namespace
+}  // namespace halfspace
 
 Method make_halfspace(const MethodContext& context) {
+  using namespace halfspace;
   return {layout_of<Model>(), layout_of<PointFeedback>(), std::make_unique<HalfspaceSlow>(context),
           std::make_unique<HalfspaceFast>(context)};
 }

@@ -19,7 +19,8 @@ Method make_jacobian(const MethodContext& context) {
 }
 
 std::string refuse_jacobian(const World& world, const ToolSettings& tool) {
-  if (tool.kind == ToolSettings::Kind::kChain) return "the hand must hold a rigid tool or a point, not a chain";
+  if (tool.kind != ToolSettings::Kind::kPoint && tool.kind != ToolSettings::Kind::kRigid)
+    return "the hand must hold a rigid tool or a point";
   if (world.tool() < 0) return "the world has no tool in it";
   for (const Joint& j : world.joints()) {
     if (j.body_a == world.tool() || j.body_b == world.tool()) return "nothing may be tied to the tool";

@@ -181,14 +181,41 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     return (tool_.position() - offset_ - yield_ - model.centre).cwiseAbs().maxCoeff() <= model.half_edge * (1.0 + 1e-9);
   }
 
-  /// Where nothing is known the proxy does not move. The hand feels the coupling along the last contact's force, as
-  /// long as it presses that way and never more than before.
+  /// Where nothing is known the proxy does not move. The hand feels what the last contacts bear of the coupling, never
+  /// more than before.
   void wait(const DeviceState& device, TickResult& out) noexcept {
     tool_.stop();
-    const double pressed = tool_.force_on_hand(device).dot(last_direction_);
-    last_force_ = pressed > 0.0 ? std::min(pressed, last_force_) : 0.0;
-    out.wrench.force = last_force_ * last_direction_;
+    feel(compute_held_force(tool_.force_on_hand(device)), last_force_, out);
     out.contacts = held_count_;
+  }
+
+  void feel(const Vec3& force, double most, TickResult& out) noexcept {
+    const double size = force.norm();
+    last_force_ = std::isfinite(size) ? std::min(size, most) : 0.0;
+    out.wrench.force = last_force_ > 0.0 ? Vec3(last_force_ / size * force) : Vec3(Vec3::Zero());
+  }
+
+  /// What the contacts alone would bear of the coupling: its part in the cone of their normals, and of the rest what
+  /// friction holds. Where the proxy is held by more than contacts (by the box, because nothing is known beyond), the
+  /// forces of the tick would be felt where nothing is: it is wedged against faces that the hand is in front of.
+  Vec3 compute_held_force(const Vec3& coupling) const noexcept {
+    constexpr int kSweeps = 16;  // three faces of a corner settle to a percent in a few
+    std::array<double, PatchSolution::kMaxContacts> load{};
+    Vec3 rest = coupling;
+    double friction = 0.0;
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      for (int k = 0; k < held_count_; ++k) {
+        const Held& held = held_[static_cast<std::size_t>(k)];
+        double& a = load[static_cast<std::size_t>(k)];
+        const double now = std::max(0.0, a + held.normal.dot(rest));
+        rest -= (now - a) * held.normal;
+        a = now;
+        friction = std::max(friction, held.friction);
+      }
+    }
+    const Vec3 pressed = coupling - rest;
+    const double most = friction * pressed.norm(), sideways = rest.norm();
+    return sideways > most ? Vec3(pressed + most / sideways * rest) : coupling;
   }
 
   void move(const DeviceState& device, const LimitedPatch& model, const Vec3& free, TickResult& out) noexcept {
@@ -199,30 +226,26 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     out.tool.position = tool_.position();
     // What holds the proxy other than contact (the trusted box, the longest way of a tick) is no thing that one can
     // feel; no force is above the coupling's, and that of a tick that did not settle not above the last one's.
-    const Vec3 coupling = tool_.force_on_hand(device);
-    Vec3 force = Vec3::Zero();
-    if (s.contacts > 0) {
-      force = coupling;
-      if (s.converged) force = s.share < 1.0 ? Vec3(s.contact_force / s.share) : Vec3(coupling - s.trust_force);
-    }
-    const double size = force.norm();
-    double most = coupling.norm();
-    // Pressed against a face by the box and not by the hand.
-    if (size > 0.0 && s.trust_force != Vec3::Zero()) most = std::max(0.0, coupling.dot(force) / size);
-    if (!s.converged) most = std::min(most, last_force_);
-    if (size > most) force *= most / size;
-    out.wrench.force = force;
-    out.residual = s.residual;
-    out.iterations = s.iterations;
-    out.contacts = s.contacts;
-    last_force_ = out.wrench.force.norm();
-    last_direction_ = last_force_ > 0.0 ? Vec3(out.wrench.force / last_force_) : Vec3(Vec3::Zero());
     held_count_ = s.contacts;
     for (int k = 0; k < s.contacts; ++k) {
       const PatchContact& c = s.contact[static_cast<std::size_t>(k)];
-      held_[static_cast<std::size_t>(k)] = {model.triangle[static_cast<std::size_t>(c.triangle)].id, c.weights,
-                                            compute_foot(model, c.triangle, c.weights)};
+      const auto& face = model.triangle[static_cast<std::size_t>(c.triangle)];
+      held_[static_cast<std::size_t>(k)] = {face.id, c.weights, compute_foot(model, c.triangle, c.weights), face.normal,
+                                            face.friction};
     }
+    const Vec3 coupling = tool_.force_on_hand(device);
+    Vec3 force = Vec3::Zero();
+    if (s.contacts > 0) {
+      if (s.trust_force != Vec3::Zero()) {
+        force = compute_held_force(coupling);
+      } else {
+        force = s.converged && s.share < 1.0 ? Vec3(s.contact_force / s.share) : coupling;
+      }
+    }
+    feel(force, s.converged ? coupling.norm() : std::min(coupling.norm(), last_force_), out);
+    out.residual = s.residual;
+    out.iterations = s.iterations;
+    out.contacts = s.contacts;
   }
 
   /// A triangle that held the proxy in the last tick, and where on it.
@@ -230,6 +253,8 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     std::int64_t id = -1;
     Vec3 weights = Vec3::Zero();
     Vec3 foot = Vec3::Zero();  ///< [m], without the answer to the contact's own force
+    Vec3 normal = Vec3::Zero();
+    double friction = 0.0;
   };
 
   PointTool tool_;
@@ -242,8 +267,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   int blend_left_ = 0;
   std::array<Held, PatchSolution::kMaxContacts> held_;
   int held_count_ = 0;
-  double last_force_ = 0.0;  ///< [N]
-  Vec3 last_direction_ = Vec3::Zero();
+  double last_force_ = 0.0;  ///< that the hand felt [N]
 };
 
 }  // namespace

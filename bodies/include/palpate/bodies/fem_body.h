@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "palpate/bodies/body.h"
+#include "palpate/core/second_thread.h"
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/linear/block_cholesky.h"
 #include "palpate/linear/block_matrix.h"
@@ -41,6 +42,12 @@ class FemBody : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
+  /// Holds the nodes of set_handle(), if there are any: each by its share of the grip's spring and damper, tied to its
+  /// place in the handle. So the resistance to turning is what their distances make of k and b; the grip's own
+  /// rotational stiffness and damping are not used. Exact: A(h) has the whole derivative.
+  bool set_grip(const Grip& grip) noexcept override;
+  Wrench compute_grip() const noexcept override;
+  Pose handle_pose() const noexcept override;  ///< nearest to the held nodes
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
@@ -50,7 +57,7 @@ class FemBody : public Body {
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
   BodySurface surface() const noexcept override { return {triangles_, surface_positions_, surface_velocities_}; }
-  int max_rows() const noexcept override { return factors_[0].settings().max_rows; }
+  int max_rows() const noexcept override { return systems_[0].factor.settings().max_rows; }
   int max_row_entries() const noexcept override { return 3 * max_vertex_nodes_; }
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
@@ -62,6 +69,9 @@ class FemBody : public Body {
   std::span<const Vec3> rest_positions() const noexcept { return rest_positions_; }  ///< [m]
   std::span<const Vec3> positions() const noexcept { return positions_; }            ///< [m]
   void set_positions(std::span<const Vec3> positions) noexcept;
+  /// Set-up: the nodes within `radius` [m] of the handle's position are what set_grip() holds, as they are now. Throws
+  /// InputError if there are fewer than three, or all lie in a line.
+  void set_handle(const Pose& handle, double radius);
   std::span<const double> masses() const noexcept { return masses_; }                  ///< lumped, of the nodes [kg]
   std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
   const Vec3& gravity() const noexcept { return gravity_; }
@@ -79,7 +89,7 @@ class FemBody : public Body {
   const BlockMatrix& stiffness() const noexcept { return stiffness_; }
   /// f of the last linearise(): elastic, damping, gravity and external forces [N].
   std::span<const Vec3> forces() const noexcept { return forces_; }
-  /// What a linearise() spends on its two parts [ns]; of the last one.
+  /// What a linearise() spends on its two parts, added over all time steps [ns]; of the last one.
   struct Times {
     std::int64_t assemble_ns = 0, factor_ns = 0;
   };
@@ -130,8 +140,23 @@ class FemBody : public Body {
   const double* velocity_data() const noexcept { return velocities_.data()->data(); }
 
  private:
+  /// A(h) of one time step, before and after it is factored.
+  struct System {
+    BlockMatrix A;
+    std::vector<double> masses;  ///< its part M/h + αM
+    BlockCholesky factor;
+    std::vector<Vec3> lift;    ///< A(h) times prescribed_changes_
+    std::vector<Vec3> free;    ///< Δv of the free motion, where the second thread has found it
+    double fixed_scale = 1.0;  ///< diagonal of the prescribed nodes
+    bool good = false;         ///< is factored
+    std::int64_t assemble_ns = 0, factor_ns = 0;
+  };
   bool assemble_forces(double h) noexcept;
-  void assemble_system(double h) noexcept;
+  void set_masses(System& system, double h) const noexcept;
+  void assemble_system(System& system, double h) const noexcept;
+  void factor_system(System& system, double h, bool is_assembled) noexcept;
+  void solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept;
+  static void factor_second(void* self) noexcept;
   const BlockRows& without_prescribed(const BlockRows& J) noexcept;
   void update_surface_positions() noexcept;
   void update_surface_velocities() noexcept;
@@ -147,15 +172,24 @@ class FemBody : public Body {
   double stiffness_damping_;
   BlockMatrix stiffness_;
   std::unique_ptr<BlockMatrix> damping_;  ///< Σ β_e K₊_e unless uniform
-  BlockMatrix system_;                    ///< A(h) before it is factored
-  std::vector<double> system_masses_;     ///< its part M/h + αM
-  std::vector<BlockCholesky> factors_;
+  std::vector<System> systems_;           ///< one for each time step
   std::vector<double> time_steps_;
+  /// Factors the second time step's system and finds its free motion, beside the first's: the same bits as one after
+  /// the other.
+  std::unique_ptr<SecondThread> second_;
   std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
   std::unique_ptr<StiffnessCompletion> completion_, damping_completion_;
+  struct HeldNode {
+    int node;
+    double share;  ///< of the grip; they add up to 1
+    Vec3 place;    ///< in the handle's frame [m]
+  };
+  Vec3 compute_held_force(const HeldNode& held) const noexcept;
+  std::vector<HeldNode> held_nodes_;
+  Grip grip_;
+
   std::vector<Vec3> prescribed_changes_;  ///< Δv of the prescribed nodes, zero elsewhere
-  std::vector<std::vector<Vec3>> lifts_;  ///< A(h) times prescribed_changes_, of each h
-  std::vector<double> fixed_scale_;       ///< diagonal of the prescribed nodes, of each h
+  bool prescribed_move_ = false;          ///< any of them is not zero
   BlockRows free_rows_;
   Times times_;
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "palpate/bodies/material.h"
+#include "palpate/geometry/tet_mesh.h"
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/haptics/coupling.h"
 #include "palpate/haptics/device.h"
@@ -31,6 +32,7 @@ struct ToolSettings {
     kPoint,    ///< a point mass
     kRigid,    ///< a rigid body: position and orientation in the hand, force and torque back
     kChain,    ///< a chain of beams held by its first node: needle, wire, thread
+    kSoft,     ///< finite elements, held by those near the handle
     kFingers,  ///< pointers on the handle, for methods that take the hand's place as given; not a body of the world
   };
   Kind kind = Kind::kPoint;
@@ -40,7 +42,9 @@ struct ToolSettings {
   bool convex = true;           ///< the rigid body touches as the convex hull of its surface
   double length = 0.2;          ///< of a chain [m]
   int beams = 10;               ///< of a chain
-  Material material;            ///< of a chain
+  Material material;            ///< of a chain or a soft tool
+  TetMesh volume;               ///< of a soft tool, in the handle's frame
+  double hold_radius = 0.01;    ///< of a soft tool: nodes within this distance of the handle are held [m]
   std::vector<Finger> fingers;  ///< at most kMaxFingers
   /// Coulomb coefficient; a pair has the geometric mean of its two. NaN: that of what is touched.
   double friction = std::numeric_limits<double>::quiet_NaN();

@@ -42,9 +42,8 @@ struct Scene {
   MethodSettings methods;
   RunSettings run;
   WorldSettings world;
-  ToolSettings tool;                                       ///< but for a rigid one's surface:
-  std::function<TriangleMesh()> make_tool_surface;         ///< throws InputError
-  std::function<void(ToolSettings&)> add_finger_surfaces;  ///< the same for a hand of fingers
+  ToolSettings tool;                                   ///< but for the shapes in it:
+  std::function<void(ToolSettings&)> add_tool_shapes;  ///< throws InputError
   std::vector<SceneBody> bodies;
   std::vector<SceneJoint> joints;
   std::string hand;                                      ///< kind of the device
