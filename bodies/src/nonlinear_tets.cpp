@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hyperelastic.h"
 #include "palpate/bodies/polar.h"
 #include "tet_model.h"
 #include "volume_patches.h"
@@ -47,22 +48,6 @@ void make_positive(Mat3& symmetric) noexcept {
   if (solver.eigenvalues()[0] >= 0.0) return;
   const Mat3& Q = solver.eigenvectors();
   symmetric = Q * solver.eigenvalues().cwiseAbs().asDiagonal() * Q.transpose();
-}
-
-constexpr double kNeoHookeanRest = 0.75;  ///< (a − 1) λ/μ, which makes the rest shape free of stress
-
-/// The part of the St. Venant–Kirchhoff energy that turns inverted elements back.
-constexpr double kCrushedBelow = 0.3;    ///< J
-constexpr double kCrushedModulus = 3.0;  ///< of μ
-
-/// λ and μ of a model's energy, with which small strain is Hooke's law.
-struct Moduli {
-  double lambda, mu;
-};
-Moduli moduli_of(const Material& material, HyperelasticModel model) {
-  const double lambda = material.lame_lambda(), mu = material.lame_mu();
-  if (model == HyperelasticModel::kStVenantKirchhoff) return {lambda, mu};
-  return {lambda + 5.0 / 6.0 * mu, 4.0 / 3.0 * mu};
 }
 
 }  // namespace
@@ -123,6 +108,12 @@ NonlinearTets::~NonlinearTets() = default;
 
 int NonlinearTets::patch_count() const noexcept {
   return patches_->size();
+}
+
+std::vector<NonlinearTets::RestElement> NonlinearTets::list_elements() const {
+  std::vector<RestElement> out;
+  for (const Element& e : elements_) out.push_back({e.node, e.gradient, e.volume, e.mu, e.lambda, e.density});
+  return out;
 }
 
 Mat3 NonlinearTets::compute_gradient(const Element& e) const noexcept {

@@ -49,6 +49,21 @@ constexpr std::array kExperiments = {
                &run_knott_fertility_soft},
     Experiment{"knott-random-walk", "an hour of random hands over 20 random shapes with limited constraints",
                &run_knott_random_walk},
+    Experiment{"zhuang-rotation", "turning a body costs nothing in quadratic strain (Zhuang & Canny 2000, section 4)",
+               &run_zhuang_rotation},
+    Experiment{"zhuang-twist", "a twisted tower in linear and in quadratic strain (Zhuang & Canny 2000, Fig. 2)",
+               &run_zhuang_twist},
+    Experiment{"zhuang-bend", "a bent cantilever in linear and in quadratic strain (Zhuang & Canny 2000, Fig. 3)",
+               &run_zhuang_bend},
+    Experiment{"zhuang-cantilever-hand", "a hand of five proxies lifts a soft cantilever (Zhuang & Canny 2000, Fig. 1)",
+               &run_zhuang_hand},
+    Experiment{"zhuang-timestep",
+               "the stable step without contact, with the scheme, with penalties (Zhuang & Canny 2000)",
+               &run_zhuang_timestep},
+    Experiment{"zhuang-delay", "force error and energy against delay and stiffness (Zhuang & Canny 2000, section 6)",
+               &run_zhuang_delay},
+    Experiment{"zhuang-realtime", "vertices in real time on one core, and growth (Zhuang & Canny 2000, section 6)",
+               &run_zhuang_realtime},
 };
 
 }  // namespace

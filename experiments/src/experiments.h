@@ -21,5 +21,12 @@ ExperimentResult run_otaduy_liver(const ExperimentOptions& options);
 ExperimentResult run_otaduy_polyp(const ExperimentOptions& options);
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
 ExperimentResult run_wall_passivity(const ExperimentOptions& options);
+ExperimentResult run_zhuang_bend(const ExperimentOptions& options);
+ExperimentResult run_zhuang_delay(const ExperimentOptions& options);
+ExperimentResult run_zhuang_hand(const ExperimentOptions& options);
+ExperimentResult run_zhuang_realtime(const ExperimentOptions& options);
+ExperimentResult run_zhuang_rotation(const ExperimentOptions& options);
+ExperimentResult run_zhuang_timestep(const ExperimentOptions& options);
+ExperimentResult run_zhuang_twist(const ExperimentOptions& options);
 
 }  // namespace palpate

@@ -7,6 +7,7 @@
 #include "direct/direct.h"
 #include "double_coupling/double_coupling.h"
 #include "halfspace/halfspace.h"
+#include "interpolation/interpolation.h"
 #include "jacobian/jacobian.h"
 #include "limited/limited.h"
 #include "palpate/core/error.h"
@@ -31,6 +32,8 @@ constexpr std::array kMethods = {
                &make_jacobian, &refuse_jacobian},
     MethodInfo{"double_coupling", "a tool in each loop and a second virtual coupling between them",
                &make_double_coupling, &refuse_double_coupling},
+    MethodInfo{"interpolation", "soft bodies in large deformation, felt between two states (Zhuang & Canny 2000)",
+               &make_interpolation, &refuse_interpolation},
 };
 
 }  // namespace

@@ -105,6 +105,8 @@ void visit_scene(Fields& f, Scene& scene) {
              [&](Fields& m) { visit_compliance(m, scene.methods.compliance); });
     o.object({.name = "jacobian", .doc = "Otaduy & Gross 2007"},
              [&](Fields& m) { visit_jacobian(m, scene.methods.jacobian); });
+    o.object({.name = "interpolation", .doc = "Zhuang & Canny 2000"},
+             [&](Fields& m) { visit_interpolation(m, scene.methods.interpolation); });
   });
   const double unset = std::numeric_limits<double>::quiet_NaN();
   scene.run.latency = unset;

@@ -9,5 +9,6 @@ namespace palpate {
 void visit_limited(Fields& f, LimitedSettings& settings);
 void visit_compliance(Fields& f, ComplianceSettings& settings);
 void visit_jacobian(Fields& f, JacobianSettings& settings);
+void visit_interpolation(Fields& f, InterpolationSettings& settings);
 
 }  // namespace palpate

@@ -71,6 +71,15 @@ class NonlinearTets final : public FemBody {
 
   int patch_count() const noexcept;
 
+  /// An element as other integrators need it.
+  struct RestElement {
+    std::array<std::int32_t, 4> node;
+    std::array<Vec3, 4> gradient;        ///< of the shape functions [1/m]
+    double volume, mu, lambda, density;  ///< μ and λ of the energy; λ is 0 in a patch
+  };
+  std::vector<RestElement> list_elements() const;
+  HyperelasticModel model() const noexcept { return model_; }
+
  protected:
   bool assemble(const Assembly& out) noexcept override;
   void add_stress(std::span<std::array<double, 2>> nodes) const noexcept override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "palpate/methods/compliance_settings.h"
+#include "palpate/methods/interpolation_settings.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/limited_settings.h"
 
@@ -11,6 +12,7 @@ struct MethodSettings {
   LimitedSettings limited;
   ComplianceSettings compliance;
   JacobianSettings jacobian;
+  InterpolationSettings interpolation;
 };
 
 }  // namespace palpate

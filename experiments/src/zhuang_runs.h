@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "otaduy_runs.h"
+#include "palpate/experiments/experiment.h"
+#include "palpate/scene/scene.h"
+
+// What the experiments after Zhuang & Canny 2000 share: a ball of a finger over a soft block.
+namespace palpate::zhuang {
+
+using otaduy::Driver;
+
+struct PressedBlock {
+  double young = 2e4;           ///< [Pa]
+  Vec3 size{0.06, 0.03, 0.06};  ///< [m], its top at y = 0, fixed below
+  double cell = 0.0075;         ///< [m]
+  double damping = 10.0;        ///< α [1/s]
+  double radius = 0.012;        ///< of the finger [m]
+  double seconds = 2.0;
+  int rows = 3;  ///< room for constraints of implicit steps
+  std::string hand =
+      R"({ "type": "scripted", "path": { "type": "keyframes", "keyframes": [ { "time": 0, "position": [0, 0.0125, 0] } ] } })";
+};
+Scene make_pressed_block(const PressedBlock& block);
+
+/// A slow loop of `period` [s] whose results are `latency` late.
+void set_slow_period(Scene& scene, double period, double latency);
+
+/// The largest speed of a node of the world's first body [m/s].
+double compute_fastest(const World& world);
+
+}  // namespace palpate::zhuang

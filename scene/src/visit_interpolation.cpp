@@ -1,0 +1,45 @@
+#include "visit_methods.h"
+
+namespace palpate {
+
+void visit_interpolation(Fields& f, InterpolationSettings& s) {
+  using Contact = InterpolationSettings::Contact;
+  using Display = InterpolationSettings::Display;
+  using Force = InterpolationSettings::Force;
+  std::string contact = s.contact == Contact::kPaper     ? "paper"
+                        : s.contact == Contact::kPenalty ? "penalty"
+                                                         : "inelastic";
+  f.choice({.name = "contact",
+            .doc = "inelastic: nodes that touch stay; paper: they bounce, as printed; penalty: a spring at each"},
+           contact, {"inelastic", "paper", "penalty"});
+  s.contact = contact == "paper" ? Contact::kPaper : contact == "penalty" ? Contact::kPenalty : Contact::kInelastic;
+  f.number({.name = "penalty_stiffness", .doc = "of each of those springs", .unit = "N/m"}, s.penalty_stiffness,
+           {0.0, 1e12, true});
+  std::string display = s.display == Display::kSmooth        ? "smooth"
+                        : s.display == Display::kExtrapolate ? "extrapolate"
+                                                             : "interpolate";
+  f.choice({.name = "display",
+            .doc = "between the last two states, straight or by cubics; or on from the newest by its stiffness"},
+           display, {"interpolate", "smooth", "extrapolate"});
+  s.display = display == "smooth"        ? Display::kSmooth
+              : display == "extrapolate" ? Display::kExtrapolate
+                                         : Display::kLinear;
+  std::string force = s.force == Force::kEnd ? "end" : "mean";
+  f.choice({.name = "force", .doc = "of a slow step: its mean, or that at its end"}, force, {"mean", "end"});
+  s.force = force == "end" ? Force::kEnd : Force::kMean;
+  f.boolean({.name = "predict", .doc = "fingers go to where the hand will be after the slow step"}, s.predict);
+  f.boolean({.name = "linear_strain", .doc = "bodies in linear strain, to see how it distorts"}, s.linear_strain);
+  f.number({.name = "margin", .doc = "integration step as a share of the stable one"}, s.margin, {0.0, 10.0, true});
+  f.number({.name = "time_step", .doc = "of the integration; 0: found from the elements", .unit = "s"}, s.time_step,
+           {0.0, 1.0});
+  f.integer({.name = "max_steps", .doc = "of the integration in a slow step; then simulated time falls behind"},
+            s.max_steps, {1, 10000000});
+  f.number({.name = "push_out_speed",
+            .doc = "inelastic: nodes inside a finger come out no faster; 0: they stay",
+            .unit = "m/s"},
+           s.push_out_speed, {0.0, 10.0});
+  f.number({.name = "max_speed", .doc = "of a finger; a hand that jumps is followed at this", .unit = "m/s"},
+           s.max_speed, {0.0, 100.0, true});
+}
+
+}  // namespace palpate
