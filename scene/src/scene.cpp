@@ -102,6 +102,8 @@ void visit_scene(Fields& f, Scene& scene) {
              [&](Fields& m) { visit_compliance(m, scene.methods.compliance); });
     o.object({.name = "jacobian", .doc = "Otaduy & Gross 2007"},
              [&](Fields& m) { visit_jacobian(m, scene.methods.jacobian); });
+    o.object({.name = "accelerance", .doc = "Susa, Sato & Hasegawa 2011; also its baseline, impulse"},
+             [&](Fields& m) { visit_accelerance(m, scene.methods.accelerance); });
   });
   const double unset = std::numeric_limits<double>::quiet_NaN();
   scene.run.latency = unset;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "palpate/methods/accelerance_settings.h"
 #include "palpate/methods/compliance_settings.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/limited_settings.h"
@@ -11,6 +12,7 @@ struct MethodSettings {
   LimitedSettings limited;
   ComplianceSettings compliance;
   JacobianSettings jacobian;
+  AcceleranceSettings accelerance;
 };
 
 }  // namespace palpate
