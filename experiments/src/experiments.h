@@ -20,6 +20,12 @@ ExperimentResult run_otaduy_block(const ExperimentOptions& options);
 ExperimentResult run_otaduy_liver(const ExperimentOptions& options);
 ExperimentResult run_otaduy_polyp(const ExperimentOptions& options);
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
+ExperimentResult run_susa_cube(const ExperimentOptions& options);
+ExperimentResult run_susa_duty(const ExperimentOptions& options);
+ExperimentResult run_susa_eighty(const ExperimentOptions& options);
+ExperimentResult run_susa_neighbours(const ExperimentOptions& options);
+ExperimentResult run_susa_stand(const ExperimentOptions& options);
+ExperimentResult run_susa_weight(const ExperimentOptions& options);
 ExperimentResult run_wall_passivity(const ExperimentOptions& options);
 
 }  // namespace palpate

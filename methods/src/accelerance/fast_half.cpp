@@ -64,7 +64,7 @@ class AcceleranceFast final : public TypedFastHalf<Model, Feedback> {
         model_(std::make_unique<Model>()),
         next_(std::make_unique<Model>()) {
     for (Finger& f : pointers_) f.surface = {};
-    local_.take(*model_, dt_);
+    local_.take(*model_, dt_, LocalDynamics::Overlap::kMoved);
   }
 
   TickResult tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept override;
@@ -195,7 +195,7 @@ void AcceleranceFast::take_next() noexcept {
   std::copy_n(memories_.begin(), old_contacts, old_memories_.begin());
   waiting_ = false;
   std::swap(model_, next_);
-  local_.take(*model_, dt_);
+  local_.take(*model_, dt_, LocalDynamics::Overlap::kMoved);
   for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {
     const Neighbour& n = model_->neighbour[k];
     states_[k] = {n.pose, n.velocity};
@@ -232,10 +232,17 @@ void AcceleranceFast::find_active(const DeviceState& device) noexcept {
     const Twist V_WP = compute_finger_velocity(pointer, device);
     BodyState still;
     const BodyState& body = c.neighbour < 0 ? still : states_[static_cast<std::size_t>(c.neighbour)];
-    const Vec3 offset = X_WP.rotation * c.point;
-    const Vec3 p = X_WP.position + offset;
     const Quat to_body = body.pose.rotation.conjugate();
-    const Foot foot = find_foot(c, to_body * (p - body.pose.position));
+    Foot foot;
+    Vec3 offset = X_WP.rotation * c.point;  // of the pointer's point from its origin
+    if (c.body_corner) {
+      offset = body.pose.position + body.pose.rotation * c.point - X_WP.position;
+      foot.point = c.point;
+      foot.normal = -(to_body * (X_WP.rotation * c.plane[0].normal));
+      foot.gap = c.plane[0].normal.dot(X_WP.rotation.conjugate() * offset) - c.plane[0].offset;
+    } else {
+      foot = find_foot(c, to_body * (X_WP.position + offset - body.pose.position));
+    }
     Memory& memory = memories_[i];
     if (foot.gap > kNear) {
       memory = {};
@@ -251,8 +258,12 @@ void AcceleranceFast::find_active(const DeviceState& device) noexcept {
     const double damping = c.share * damping_;
     a.c = a.stiffness * dt_ * dt_ + damping * dt_;
     a.friction = c.friction;
-    if (!memory.touches) memory.anchor = foot.point - to_body * memory.stretch;
-    Vec3 stretch = a.foot - (body.pose.position + body.pose.rotation * memory.anchor);
+    // What the pointer slides on is the body, or of a corner of the body the pointer.
+    const double sign = c.body_corner ? -1.0 : 1.0;
+    const Pose& ground = c.body_corner ? X_WP : body.pose;
+    if (!memory.touches)
+      memory.anchor = ground.rotation.conjugate() * (a.foot - sign * memory.stretch - ground.position);
+    Vec3 stretch = sign * (a.foot - (ground.position + ground.rotation * memory.anchor));
     stretch -= stretch.dot(a.normal) * a.normal;
     memory.stretch = stretch;
     const Vec3 rate =
@@ -334,9 +345,10 @@ void AcceleranceFast::write(const DeviceState& device, TickResult& out) noexcept
     if (a.friction * push > 0.0 && rubs.norm() >= (1.0 - 1e-9) * a.friction * push)
       memory.stretch = -rubs / a.stiffness;
     if (!(a.friction > 0.0)) memory.stretch.setZero();
-    const Pose still;
-    const Pose& body = a.neighbour < 0 ? still : states_[static_cast<std::size_t>(a.neighbour)].pose;
-    memory.anchor = body.rotation.conjugate() * (a.foot - memory.stretch - body.position);
+    Pose ground = a.neighbour < 0 ? Pose{} : states_[static_cast<std::size_t>(a.neighbour)].pose;
+    if (c.body_corner) ground = compute_finger_pose(pointers_[static_cast<std::size_t>(c.pointer)], device);
+    memory.anchor =
+        ground.rotation.conjugate() * (a.foot - (c.body_corner ? -1.0 : 1.0) * memory.stretch - ground.position);
     if (a.neighbour < 0) continue;
     Vec6& wrench = states_[static_cast<std::size_t>(a.neighbour)].wrench;
     wrench.head<3>() -= a.force;
@@ -346,11 +358,12 @@ void AcceleranceFast::write(const DeviceState& device, TickResult& out) noexcept
 
 /// The local simulation, eq. 8 to 10.
 void AcceleranceFast::advance() noexcept {
+  local_.part(poses_);
   for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {
     BodyState& s = states_[k];
     s.velocity += dt_ * local_.acceleration(static_cast<int>(k));
     s.impulse += dt_ * s.wrench;
-    s.pose.position += dt_ * s.velocity.head<3>();
+    s.pose.position = poses_[k].position + dt_ * s.velocity.head<3>();
     s.pose.rotation = (rotation_from_vector(dt_ * s.velocity.tail<3>()) * s.pose.rotation).normalized();
     if (s.pose.position.allFinite() && s.pose.rotation.coeffs().allFinite() && s.velocity.allFinite()) continue;
     // Nothing of such a state may reach the other loop: this one has no neighbours until the next model.

@@ -1,6 +1,6 @@
 #include "accelerance/local.h"
 
-#include <Eigen/LU>
+#include <cmath>
 
 namespace palpate::accelerance {
 namespace {
@@ -21,9 +21,10 @@ Vec3 velocity_at(const Vec6& u, const Vec3& arm) noexcept {
 
 }  // namespace
 
-void LocalDynamics::take(const Model& model, double h) noexcept {
+void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept {
   model_ = &model;
   h_ = h;
+  overlap_ = overlap;
   for (int k = 0; k < model.neighbours; ++k) {
     const auto column = static_cast<std::size_t>(k);
     coupled_count_[column] = 0;
@@ -49,9 +50,10 @@ void LocalDynamics::take(const Model& model, double h) noexcept {
     K = h * r.axes.transpose() * K * r.axes;
     r.force = c.force;
     r.inverse_normal = K(0, 0) > 0.0 ? 1.0 / K(0, 0) : 0.0;
-    const Eigen::Matrix2d tangents = K.bottomRightCorner<2, 2>();
-    r.inverse_tangents.setZero();
-    if (tangents.determinant() > 1e-12 * tangents.squaredNorm()) r.inverse_tangents = tangents.inverse();
+    // One number for both tangents, the larger answer: a step along the slip itself is what makes friction oppose it.
+    const double mean = 0.5 * (K(1, 1) + K(2, 2));
+    const double most = mean + std::hypot(0.5 * (K(1, 1) - K(2, 2)), 0.5 * (K(1, 2) + K(2, 1)));
+    r.inverse_tangents = most > 0.0 ? 1.0 / most : 0.0;
   }
 }
 
@@ -71,9 +73,34 @@ void LocalDynamics::start(std::span<const Pose> poses, std::span<const Vec6> vel
       r.arm_b = b.rotation * c.foot_b;
       apart = a.position + r.arm_a - b.position - r.arm_b;
     }
-    const double gap = c.normal.dot(apart) + c.offset;
-    r.wish = gap > 0.0 ? -gap / h_ : std::min(-gap / std::max(h_, kPartTime), kPushOut);
+    r.gap = c.normal.dot(apart) + c.offset;
+    r.wish = -r.gap / h_;
+    if (r.gap < 0.0) r.wish = overlap_ == Overlap::kMoved ? 0.0 : std::min(r.wish, kPushOut);
     apply(c, r, r.force);
+  }
+}
+
+void LocalDynamics::part(std::span<Pose> poses) const noexcept {
+  // Far below what is seen, far above rounding: contacts at rest are left alone.
+  constexpr double kSlack = 1e-6;
+  std::array<Vec3, kMaxNeighbours> shift;
+  shift.fill(Vec3::Zero());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
+    const LocalContact& c = model_->local_contact[i];
+    const Ready& r = ready_[i];
+    if (r.gap > -kSlack) continue;
+    Vec3& a = shift[static_cast<std::size_t>(c.a)];
+    const double done = c.normal.dot(c.b < 0 ? a : Vec3(a - shift[static_cast<std::size_t>(c.b)]));
+    const double missing = -r.gap * std::min(1.0, h_ / kPartTime) - done;
+    if (missing <= 0.0) continue;
+    const auto ease = [&](int k) { return c.normal.dot(read_block(*model_, k, k).topLeftCorner<3, 3>() * c.normal); };
+    const double of_a = ease(c.a), of_b = c.b < 0 ? 0.0 : ease(c.b);
+    if (!(of_a + of_b > 0.0)) continue;
+    a += missing * of_a / (of_a + of_b) * c.normal;
+    if (c.b >= 0) shift[static_cast<std::size_t>(c.b)] -= missing * of_b / (of_a + of_b) * c.normal;
+  }
+  for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {
+    if (shift[k].allFinite()) poses[k].position += shift[k];
   }
 }
 

@@ -31,9 +31,12 @@ struct PointerContact {
   std::int32_t neighbour = -1;  ///< of the model; −1: something that does not move
   std::int32_t body = -1;       ///< of the world
   std::uint32_t feature = 0;    ///< the same from model to model as long as the same corners meet
-  Vec3 point = Vec3::Zero();    ///< in the pointer's frame [m]
-  double radius = 0.0;          ///< around it, and of a ball in the world [m]
-  double share = 1.0;           ///< of the coupling's stiffness and damping: points of one face share them
+  /// The other way round: a corner of the body under the one plane, which is the pointer's and in its frame. Of two
+  /// solids the smaller one's corners are taken, so that none comes to hang beyond the other's face.
+  bool body_corner = false;
+  Vec3 point = Vec3::Zero();  ///< in the pointer's frame, or the body's [m]
+  double radius = 0.0;        ///< around it, and of a ball in the world [m]
+  double share = 1.0;         ///< of the coupling's stiffness and damping: points of one face share them
   double friction = 0.0;
   std::int32_t planes = 0;  ///< 0: a ball at `centre`
   Vec3 centre = Vec3::Zero();

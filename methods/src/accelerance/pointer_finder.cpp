@@ -173,7 +173,8 @@ void PointerFinder::add_convex(const Query& q, const ConvexShape& pointer, std::
   Manifold m;
   if (!compute_manifold(pointer, q.X_WP, *q.thing.convex, q.X_WT, q.reach, m)) return;
   const std::size_t first = out.size();
-  const Vec3 normal = q.X_WT.rotation.conjugate() * m.normal;
+  const bool body_corner = q.thing.moves && q.thing.size < sizes_[static_cast<std::size_t>(q.contact.pointer)];
+  const Vec3 normal = q.X_WT.rotation.conjugate() * m.normal, back = q.X_WP.rotation.conjugate() * -m.normal;
   for (int i = 0; i < m.count; ++i) {
     const ManifoldPoint& p = m.points[static_cast<std::size_t>(i)];
     FoundContact found{(p.on_a - p.on_b).dot(m.normal), q.contact};
@@ -181,6 +182,11 @@ void PointerFinder::add_convex(const Query& q, const ConvexShape& pointer, std::
     found.contact.point = to_frame(q.X_WP, p.on_a);
     found.contact.planes = 1;
     found.contact.plane[0] = {normal, normal.dot(to_frame(q.X_WT, p.on_b))};
+    if (body_corner) {
+      found.contact.body_corner = true;
+      found.contact.plane[0] = {back, back.dot(found.contact.point)};
+      found.contact.point = to_frame(q.X_WT, p.on_b);
+    }
     out.push_back(found);
   }
   keep_spread(out, first);

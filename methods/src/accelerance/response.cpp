@@ -19,9 +19,12 @@ Vec6 read_blocks(std::span<const Vec3> blocks) noexcept {
 
 }  // namespace
 
-bool Response::try_step() {
+bool Response::try_step(Contacts contacts) {
   if (!world_.compute_free_motion({&h_, 1})) return false;
-  world_.keep_contacts();
+  if (contacts == Contacts::kFound)
+    world_.find_contacts();
+  else
+    world_.keep_contacts();
   world_.assemble_rows();
   if (!world_.assemble_compliance()) return false;
   world_.solve();
@@ -217,7 +220,7 @@ bool Response::compute_by_tests(std::span<const TestPoint> points, Eigen::Matrix
         external[0] += f;
         if (external.size() > 1) external[1] += p.arm.cross(f);
       }
-      const bool done = try_step();
+      const bool done = try_step(Contacts::kKept);
       std::copy_n(before.begin(), external.size(), external.begin());
       if (!done) return false;
       for (Eigen::Index j = 0; j < n; ++j) {

@@ -16,9 +16,13 @@ class Response {
  public:
   Response(World& world, double h) : world_(world), h_(h) {}
 
-  /// One further step of the world as it is, with its external forces and the contacts of the last step. False if it
-  /// could not be factored or is not finite.
-  bool try_step();
+  /// Which contacts a tried step has.
+  enum class Contacts : std::uint8_t {
+    kFound,  ///< found anew: those of the period in which the model will be used
+    kKept,   ///< of the step before, as in the paper: test simulations do without detection
+  };
+  /// One further step of the world as it is, with its external forces. False if it could not be factored.
+  bool try_step(Contacts contacts);
 
   /// u̇ of a body in the last tried step [m/s², rad/s²].
   Vec6 acceleration(int body) const;

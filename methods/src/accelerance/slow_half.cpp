@@ -225,7 +225,7 @@ void AcceleranceSlow::predict_local() {
     start_.push_back(read_velocity(b));
     poses_.push_back(centre_pose(&b));
   }
-  local_.take(*last_, period_);
+  local_.take(*last_, period_, LocalDynamics::Overlap::kPushed);
   local_.start(poses_, start_);
   for (const Pushed& p : pushed_) {
     if (const int place = last_place(p.body); place >= 0) local_.push(place, p.wrench);
@@ -252,7 +252,7 @@ bool AcceleranceSlow::find_response(Model& model) {
   if (bodies_.empty()) return true;
   const bool tests = settings_.way == AcceleranceSettings::Way::kTests;
   if (!tests) push(true);
-  const bool tried = response_.try_step();
+  const bool tried = response_.try_step(tests ? Response::Contacts::kKept : Response::Contacts::kFound);
   if (!tests) push(false);
   if (!tried) return false;
   for (std::size_t k = 0; k < bodies_.size(); ++k) model.neighbour[k].acceleration = response_.acceleration(bodies_[k]);
@@ -296,6 +296,7 @@ Vec3 AcceleranceSlow::find_arm(const Model& model, int place) {
     const Pose pointer = compute_finger_pose(finder_.pointers()[static_cast<std::size_t>(c.pointer)], device_);
     const Pose X_WB = centre_pose(&body(c.body));
     Vec3 p = X_WB.rotation.conjugate() * (pointer.position + pointer.rotation * c.point - X_WB.position);
+    if (c.body_corner) return X_WB.rotation * c.point;
     if (c.planes > 0) p -= (c.plane[0].normal.dot(p) - c.plane[0].offset) * c.plane[0].normal;
     return X_WB.rotation * p;
   }
@@ -316,7 +317,8 @@ void AcceleranceSlow::publish(Model& model) {
     Neighbour& to = model.neighbour[static_cast<std::size_t>(k)];
     to.body = bodies_[static_cast<std::size_t>(k)];
     to.pose = centre_pose(&body(to.body));
-    to.velocity = read_velocity(body(to.body));
+    // Impulses: the fast loop holds poses until the next ones come.
+    to.velocity = exchange_ == Exchange::kImpulses ? Vec6(Vec6::Zero()) : read_velocity(body(to.body));
     to.nonlinear = compute_nonlinear(to.body);
   }
   copy_model(model, *last_);
