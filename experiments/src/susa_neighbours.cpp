@@ -104,12 +104,12 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
                            {format_quantity(ripple_of(single), "N")},
                            {format_quantity(ripple_of(tests), "N")},
                            {format_quantity(direct.run.summary.energy, "J")},
-                           {format_quantity(1e-9 * direct.run.summary.tick_times.mean_ns(), "s")},
+                           {format_quantity(1e-9 * direct.ticks.mean_ns(), "s")},
                            {fmt::format("{}", most_contacts(direct.run.data))}}});
     if (columns * rows < 32) continue;
     ripple = ripple_of(direct);
     energy = direct.run.summary.energy;
-    tick = 1e-9 * direct.run.summary.tick_times.compute_percentile_ns(0.99);
+    tick = 1e-9 * direct.ticks.compute_percentile_ns(0.99);
     force = compute_mean_force(direct.run.data, 1.0, 1.5);
     for (const TimedRun* r : {&direct, &single, &tests})
       plot.series.push_back(make_series(r->run.data, [](const TickRow& row) { return row.wanted.force.y(); }));

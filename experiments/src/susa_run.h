@@ -16,17 +16,18 @@ Scene load_at(const std::string& name, double slow_period);
 /// One slow step as it was: with its times, which recordings of lockstep runs leave out.
 struct TimedStep {
   StepReport report;
-  double seconds = 0.0;
+  double seconds = 0.0;  ///< of computing
 };
 
 /// A run and what it cost.
 struct TimedRun {
   SceneRun run;
   std::vector<TimedStep> steps;
+  Histogram ticks;  ///< computing time
   /// Mean slow step, or tick of a method without one, over its period.
   double duty = 0.0;
-  double worst_duty = 0.0;  ///< of the 95th percentile
-  double stage(Stage stage) const;
+  double worst_duty = 0.0;          ///< of the 95th percentile
+  double stage(Stage stage) const;  ///< mean computing time [s]
 };
 
 /// What to do after each slow step.

@@ -202,7 +202,7 @@ void AcceleranceFast::take_next() noexcept {
     for (std::size_t o = 0; o < static_cast<std::size_t>(old_neighbours) && !model_->follow; ++o) {
       if (old_bodies[o] != n.body) continue;
       states_[k].pose = before_[o].pose;
-      states_[k].velocity = before_[o].velocity + n.nonlinear;
+      states_[k].velocity = add_nonlinear(before_[o].velocity, n);
     }
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(model_->contacts); ++i) {

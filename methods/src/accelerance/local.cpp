@@ -39,21 +39,8 @@ void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     r.axes << c.normal, t1, t2;
-    r.arm_a = model.neighbour[static_cast<std::size_t>(c.a)].pose.rotation * c.foot_a;
     r.arm_b.setZero();
-    Mat3 K = point_response(c.a, r.arm_a);
-    if (c.b >= 0) {
-      r.arm_b = model.neighbour[static_cast<std::size_t>(c.b)].pose.rotation * c.foot_b;
-      K += point_response(c.b, r.arm_b) - point_response(c.a, r.arm_a, c.b, r.arm_b) -
-           point_response(c.b, r.arm_b, c.a, r.arm_a);
-    }
-    K = h * r.axes.transpose() * K * r.axes;
     r.force = c.force;
-    r.inverse_normal = K(0, 0) > 0.0 ? 1.0 / K(0, 0) : 0.0;
-    // One number for both tangents, the larger answer: a step along the slip itself is what makes friction oppose it.
-    const double mean = 0.5 * (K(1, 1) + K(2, 2));
-    const double most = mean + std::hypot(0.5 * (K(1, 1) - K(2, 2)), 0.5 * (K(1, 2) + K(2, 1)));
-    r.inverse_tangents = most > 0.0 ? 1.0 / most : 0.0;
   }
 }
 
@@ -76,8 +63,24 @@ void LocalDynamics::start(std::span<const Pose> poses, std::span<const Vec6> vel
     r.gap = c.normal.dot(apart) + c.offset;
     r.wish = -r.gap / h_;
     if (r.gap < 0.0) r.wish = overlap_ == Overlap::kMoved ? 0.0 : std::min(r.wish, kPushOut);
+    find_own_response(c, r);
     apply(c, r, r.force);
   }
+}
+
+/// With the arms as they are now: Gauss–Seidel with an answer that is too small diverges.
+void LocalDynamics::find_own_response(const LocalContact& c, Ready& r) const noexcept {
+  Mat3 K = point_response(c.a, r.arm_a);
+  if (c.b >= 0) {
+    K += point_response(c.b, r.arm_b) - point_response(c.a, r.arm_a, c.b, r.arm_b) -
+         point_response(c.b, r.arm_b, c.a, r.arm_a);
+  }
+  K = (h_ * r.axes.transpose() * K * r.axes).eval();
+  r.inverse_normal = K(0, 0) > 0.0 ? 1.0 / K(0, 0) : 0.0;
+  // One number for both tangents, the larger answer: a step along the slip itself is what makes friction oppose it.
+  const double mean = 0.5 * (K(1, 1) + K(2, 2));
+  const double most = mean + std::hypot(0.5 * (K(1, 1) - K(2, 2)), 0.5 * (K(1, 2) + K(2, 1)));
+  r.inverse_tangents = most > 0.0 ? 1.0 / most : 0.0;
 }
 
 void LocalDynamics::part(std::span<Pose> poses) const noexcept {

@@ -50,6 +50,7 @@ class LocalDynamics {
     Vec3 force = Vec3::Zero();
   };
   Mat3 point_response(int of, const Vec3& arm, int by, const Vec3& by_arm) const noexcept;
+  void find_own_response(const LocalContact& c, Ready& r) const noexcept;
   Vec3 velocity(const LocalContact& c, const Ready& r) const noexcept;
   void apply(const LocalContact& c, const Ready& r, const Vec3& change) noexcept;
 

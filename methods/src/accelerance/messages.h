@@ -80,6 +80,18 @@ struct Model {
   std::array<double, 36 * kMaxNeighbours * kMaxNeighbours> A;
 };
 
+/// A neighbour's velocity when its model begins, from what it is: the nonlinear part is added (eq. 14), but only as far
+/// as that brings the body nearer to where the global simulation has it. Of a body that the hand has treated otherwise
+/// than the global step knew, the rest would be a kick.
+inline Vec6 add_nonlinear(const Vec6& velocity, const Neighbour& n) noexcept {
+  Vec6 out = velocity;
+  for (const int part : {0, 3}) {
+    const Vec3 d = n.nonlinear.segment<3>(part), missing = n.velocity.segment<3>(part) - velocity.segment<3>(part);
+    if (d.squaredNorm() > 0.0) out.segment<3>(part) += std::clamp(d.dot(missing) / d.squaredNorm(), 0.0, 1.0) * d;
+  }
+  return out;
+}
+
 /// Copies what is used of a model: it is large and mostly empty. Real-time; counts must be in range.
 inline void copy_model(const Model& from, Model& to) noexcept {
   to.header = from.header;

@@ -29,14 +29,16 @@ class Response {
 
   /// ∂u̇/∂wrench of `bodies` over all of them, 6n × 6n, from the matrices of the last tried step. Contacts that push
   /// and joints hold, what sticks sticks, what slips goes on slipping: λ_t = μ λ_n along the slip, and across it as the
-  /// slip's direction turns. With `local`, contacts of these bodies with each other and with what does not move
-  /// are left out, and become local_contacts(). With R = h A⁻¹ of each body, J and Y = R Jᵀ of the rows that hold, and
-  /// C their compliance,
+  /// slip's direction turns. That is the law's own tangent, but where friction follows the normal force it is not
+  /// symmetric, and in a pile it can answer to a push with a pull. With `local` what slips keeps its force instead, so
+  /// that A is symmetric and never negative and a loop around it stays stable; and contacts of these bodies with each
+  /// other and with what does not move are left out and become local_contacts(). With R = h A⁻¹ of each body, J and Y =
+  /// R Jᵀ of the rows that hold, and C their compliance,
   ///
   ///   (1 + Y_c C⁻¹ J) dx = R w,    u̇ = dx/h²
   ///
-  /// C is at least 1e-7 of a row's own J Y: a table's four corners hold more than a body can move. Bodies farther than
-  /// `max_bodies` from the first ones, counted along contacts and joints, stand still.
+  /// C is at least 1e-7, of `local` 1e-4, of a row's own J Y: a table's four corners hold more than a body can move.
+  /// Bodies farther than `max_bodies` from the first ones, counted along contacts and joints, stand still.
   void compute_direct(std::span<const std::int32_t> bodies, int max_bodies, bool local, Eigen::MatrixXd& A);
   std::span<const LocalContact> local_contacts() const noexcept { return local_contacts_; }
   /// Force and torque of those on each of the bodies in the last tried step.
@@ -67,6 +69,7 @@ class Response {
 
   World& world_;
   const double h_;
+  double least_compliance_ = 0.0;
   std::vector<double> delta_;
   std::vector<HeldRow> held_;
   std::vector<LocalContact> local_contacts_;

@@ -142,7 +142,7 @@ void AcceleranceSlow::take_over(const Feedback& feedback) {
     if (exchange_ == Exchange::kStates) {
       const int place = last_place(f.body);
       Vec6 velocity = f.velocity;
-      if (pending && place >= 0) velocity += last_->neighbour[static_cast<std::size_t>(place)].nonlinear;
+      if (pending && place >= 0) velocity = add_nonlinear(velocity, last_->neighbour[static_cast<std::size_t>(place)]);
       write_state(body(f.body), f.pose, velocity);
       if (!f.wrench.isZero(0.0)) pushed_.push_back({f.body, f.wrench});
     } else {
