@@ -23,7 +23,7 @@ const RigidBody& find_rigid(const World& world, std::string_view name) {
 /// A cube pushed by a hand that feels.
 struct Push {
   RunData data;
-  std::vector<double> times, speeds;  ///< of the cube, at the ends of slow steps
+  std::vector<double> times, speeds;  ///< of the cube in the fast loop, when slow steps begin
   double acceleration_error =
       0.0;           ///< against force and friction over its mass, relative to what the force alone gives
   double way = 0.0;  ///< of the cube [m]
@@ -35,16 +35,21 @@ Push push_cube(double period, AcceleranceSettings::Way way, const std::string& n
   World world = make_world(scene);
   const RigidBody& cube = find_rigid(world, "cube");
   Push out;
-  double time = 0.0;
+  std::vector<double> ends;  // speeds at the ends of slow steps, which go on with the force at their beginning
   out.data = run_timed(scene, world, "accelerance", name, options, [&](World&, const StepReport&) {
-               time += period;
-               out.times.push_back(time);
-               out.speeds.push_back(cube.velocities()[0].x());
+               ends.push_back(cube.velocities()[0].x());
              }).run.data;
   out.way = cube.centre_pose().position.x();
+  const auto push_at = [&](std::size_t tick) { return -out.data.ticks[tick].wanted.force.x(); };
+  for (std::size_t k = 1; k < ends.size(); ++k) {
+    const double time = static_cast<double>(k) * period;
+    const auto tick = static_cast<std::size_t>(std::lround(time / scene.run.dt));
+    out.times.push_back(time);
+    out.speeds.push_back(ends[k] - period * (push_at(tick - 1) / cube.mass() - kPushFriction * kWeightG));
+  }
   double impulse = 0.0, from = kNotMeasured, to = kNotMeasured, first = 0.0, last = 0.0;
   for (std::size_t i = 0; i < out.times.size(); ++i) {
-    if (out.times[i] < kPushFrom || out.times[i] > kPushTo) continue;
+    if (out.times[i] < kPushFrom - 1e-9 || out.times[i] > kPushTo + 1e-9) continue;
     if (!std::isfinite(from)) {
       from = out.speeds[i];
       first = out.times[i];
@@ -52,8 +57,9 @@ Push push_cube(double period, AcceleranceSettings::Way way, const std::string& n
     to = out.speeds[i];
     last = out.times[i];
   }
-  for (const TickRow& row : out.data.ticks) {
-    if (row.time >= first && row.time < last) impulse -= row.wanted.force.x() * scene.run.dt;
+  for (std::size_t i = 0; i < out.data.ticks.size(); ++i) {
+    const double t = out.data.ticks[i].time;
+    if (t > first - 1e-9 && t < last - 1e-9) impulse += push_at(i) * scene.run.dt;
   }
   const double duration = last - first;
   const double expected = impulse / cube.mass() - kPushFriction * kWeightG * duration;

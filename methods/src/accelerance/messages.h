@@ -14,7 +14,7 @@ using Vec6 = Eigen::Matrix<double, 6, 1>;
 inline constexpr int kMaxNeighbours = AcceleranceSettings::kMostNeighbours;
 inline constexpr int kMaxContacts = 160;
 inline constexpr int kMaxPlanes = 8;
-inline constexpr int kMaxLocalContacts = 256;
+inline constexpr int kMaxLocalContacts = 384;
 
 /// A half-space that holds all of a body: its points have normal·x ≤ offset. In the frame at the body's centre of mass;
 /// of what does not move, in the world's.

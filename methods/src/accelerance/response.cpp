@@ -64,6 +64,7 @@ void Response::add_held(const Constraint& c, const Vec3& along, const Vec3& forc
 
 void Response::collect_held(std::span<const std::int32_t> bodies, bool local) {
   local_contacts_.clear();
+  idle_.clear();
   least_compliance_ = local ? kLocalCompliance : kLeastCompliance;
   local_wrenches_.assign(bodies.size(), Vec6::Zero());
   const auto is_near = [&](std::int32_t body) {
@@ -93,7 +94,11 @@ void Response::collect_held(std::span<const std::int32_t> bodies, bool local) {
     const Contact& contact = world_.contacts()[index];
     const bool room = local_contacts_.size() < static_cast<std::size_t>(kMaxLocalContacts);
     if (local && room && is_near(contact.body_a) && is_near(contact.body_b)) {
-      add_local(bodies, contact, {l[0], l[1], l[2]});
+      // Those that push before those that may: there may be more than there is room for.
+      if (l[0] > 0.0)
+        add_local(bodies, contact, {l[0], l[1], l[2]});
+      else
+        idle_.push_back(index);
       continue;
     }
     if (!(l[0] > 0.0)) continue;
@@ -108,6 +113,15 @@ void Response::collect_held(std::span<const std::int32_t> bodies, bool local) {
     } else {
       add_held(c, Vec3::UnitX(), Vec3::UnitX(), C);
     }
+  }
+}
+
+void Response::add_idle(std::span<const std::int32_t> bodies) {
+  const auto nearer = [&](std::size_t i, std::size_t j) { return world_.contacts()[i].gap < world_.contacts()[j].gap; };
+  std::stable_sort(idle_.begin(), idle_.end(), nearer);
+  for (const std::size_t i : idle_) {
+    if (local_contacts_.size() < static_cast<std::size_t>(kMaxLocalContacts))
+      add_local(bodies, world_.contacts()[i], Vec3::Zero());
   }
 }
 
@@ -197,6 +211,7 @@ void Response::fill_system() {
 void Response::compute_direct(std::span<const std::int32_t> bodies, int max_bodies, bool local, Eigen::MatrixXd& A) {
   const auto n = 6 * static_cast<Eigen::Index>(bodies.size());
   collect_held(bodies, local);
+  add_idle(bodies);
   choose_bodies(bodies, max_bodies);
   fill_system();
   right_.setZero(system_.rows(), n);

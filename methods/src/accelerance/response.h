@@ -62,6 +62,7 @@ class Response {
     double compliance = 0.0;
   };
   void collect_held(std::span<const std::int32_t> bodies, bool local);
+  void add_idle(std::span<const std::int32_t> bodies);
   void add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda);
   void add_held(const Constraint& c, const Vec3& along, const Vec3& force, double compliance);
   void choose_bodies(std::span<const std::int32_t> bodies, int max_bodies);
@@ -73,6 +74,7 @@ class Response {
   std::vector<double> delta_;
   std::vector<HeldRow> held_;
   std::vector<LocalContact> local_contacts_;
+  std::vector<std::size_t> idle_;  ///< contacts of the world that do not push
   std::vector<Vec6> local_wrenches_;
   std::vector<std::int32_t> place_;   ///< of light bodies in the system; −1: not in it
   std::vector<std::int32_t> chosen_;  ///< light bodies in the system

@@ -21,7 +21,7 @@ struct AcceleranceSettings {
   double reach = 0.02;
   int max_neighbours = 40;  ///< at most kMostNeighbours; the nearest are kept
   double test_force = 0.1;  ///< least force of a test simulation [N]: the last force may have been none
-  int max_bodies = 64;      ///< direct: whose contacts are felt through, counted from the neighbours outward
+  int max_bodies = 32;      ///< direct: whose contacts are felt through, counted from the neighbours outward
   double tolerance = 1e-7;  ///< of the tick's contact forces, over the coupling's stiffness [m]
   int max_iterations = 12;  ///< sweeps of a tick over its contacts
   static constexpr int kMostNeighbours = 40;
