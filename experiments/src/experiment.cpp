@@ -64,6 +64,16 @@ constexpr std::array kExperiments = {
                &run_zhuang_delay},
     Experiment{"zhuang-realtime", "vertices in real time on one core, and growth (Zhuang & Canny 2000, section 6)",
                &run_zhuang_realtime},
+    Experiment{"susa-cube", "a cube of 60 kg meets a pointer, three methods (Susa, Sato & Hasegawa 2011, Fig. 5)",
+               &run_susa_cube},
+    Experiment{"susa-weight", "what a cube weighs when pushed at 10, 20 and 50 Hz, and when lifted by two fingers",
+               &run_susa_weight},
+    Experiment{"susa-duty", "what 1 to 200 cubes cost with each method (Susa, Sato & Hasegawa 2011, Figs. 6 and 7)",
+               &run_susa_duty},
+    Experiment{"susa-eighty", "eighty cubes pushed around for a minute: energy, overlap, cost", &run_susa_eighty},
+    Experiment{"susa-stand", "a jointed light stand and dice (Susa, Sato & Hasegawa 2011, Fig. 8)", &run_susa_stand},
+    Experiment{"susa-neighbours", "2 to 32 cubes touched at once, where the paper's method broke at 8",
+               &run_susa_neighbours},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "accelerance/accelerance.h"
 #include "compliance/compliance.h"
 #include "direct/direct.h"
 #include "double_coupling/double_coupling.h"
@@ -34,6 +35,11 @@ constexpr std::array kMethods = {
                &make_double_coupling, &refuse_double_coupling},
     MethodInfo{"interpolation", "soft bodies in large deformation, felt between two states (Zhuang & Canny 2000)",
                &make_interpolation, &refuse_interpolation},
+    MethodInfo{"accelerance",
+               "rigid bodies near the pointer move at the fast rate by their accelerance (Susa, Sato & Hasegawa 2011)",
+               &make_accelerance, &refuse_accelerance},
+    MethodInfo{"impulse", "bodies at the slow rate, pushed by the impulse of the last period", &make_impulse,
+               &refuse_accelerance},
 };
 
 }  // namespace

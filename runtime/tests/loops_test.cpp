@@ -9,6 +9,7 @@
 
 #include "palpate/bodies/corotational_tets.h"
 #include "palpate/bodies/nonlinear_tets.h"
+#include "palpate/bodies/rigid_body.h"
 #include "palpate/core/clock.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/haptics/scripted.h"
@@ -349,6 +350,54 @@ TEST(FastLoop, NoTickWithARigidToolOnASoftBlockBreaksTheRulesAndAllRepeat) {
     if (!runs[1].ticks.empty()) {
       EXPECT_GT(runs[1].ticks[600].sent.force.y(), 0.2) << info.name;
     }
+  }
+}
+
+/// Nine cubes on a table, and the tool, if it is a body, above the one in the middle.
+World make_cube_world(const ToolSettings& tool, const Pose& start) {
+  World world;
+  ContactShape shape;
+  shape.friction = 0.4;
+  shape.kind = ContactShape::Kind::kPlane;
+  shape.offset = -0.02;
+  world.add({"table", nullptr, shape});
+  shape.kind = ContactShape::Kind::kBox;
+  shape.size = Vec3::Constant(0.02);
+  RigidBodySettings cube;
+  cube.surface = make_box(shape.size, 1);
+  cube.mass = compute_mass_properties(cube.surface, 2000.0);
+  for (int i = 0; i < 9; ++i) {
+    cube.pose.position = Vec3(0.02 * (i % 3), -0.01, 0.02 * (i / 3) - 0.02);
+    world.add({"cube", std::make_unique<RigidBody>(cube), shape});
+  }
+  add_tool(world, tool, start);
+  world.prepare();
+  return world;
+}
+
+// The same rules for methods that move bodies in the fast loop: they are pressed, dragged along and left.
+TEST(FastLoop, NoTickAmongRigidCubesBreaksTheRulesAndAllRepeat) {
+  ToolSettings tool;
+  tool.radius = 0.004;
+  tool.friction = 0.5;
+  const DeviceState start = make_pressing_hand()->read(0.0);
+  for (const std::string_view name : {"accelerance", "impulse"}) {
+    std::vector<Rows> runs(2);
+    for (Rows& rows : runs) {
+      World world = make_cube_world(tool, start.pose);
+      GuardedDevice device;
+      RunSettings s = settings_for(1.0);
+      s.slow_period = s.latency = 0.05;
+      Method method = find_method(name).make({world, tool, s.dt, s.slow_period, start});
+      run_lockstep(s, {method, device, &rows});
+      EXPECT_EQ(device.ticks, 1000) << name;
+      if (testing::RealtimeGuard::available()) {
+        EXPECT_EQ(device.violations, 0) << name;
+      }
+    }
+    for (std::size_t i = 0; i < runs[1].ticks.size(); ++i)
+      ASSERT_EQ(std::memcmp(&runs[0].ticks[i].sent, &runs[1].ticks[i].sent, sizeof(Wrench)), 0) << name << i;
+    EXPECT_GT(runs[1].ticks[600].sent.force.y(), 0.2) << name;
   }
 }
 

@@ -45,6 +45,8 @@ void visit_world(Fields& f, WorldSettings& w) {
   f.integer({.name = "max_contacts", .doc = "room; the nearest are kept"}, w.contacts.max_contacts, {1, 100000});
   f.number({.name = "push_out_speed", .doc = "bodies that overlap part no faster than this", .unit = "m/s"},
            w.push_out_speed, {0.0, 1e3});
+  f.number({.name = "max_turn", .doc = "steps in which a body that touches turns further are divided", .unit = "rad"},
+           w.max_turn, {0.0, 10.0, true});
   f.object({.name = "solver", .doc = "of the contact forces"}, [&](Fields& o) {
     o.choice({.name = "name", .doc = "how"}, w.solver_name, {"gauss_seidel", "accelerated", "direct"});
     o.number({.name = "tolerance", .doc = "largest residual", .unit = "m"}, w.solver.tolerance, {0.0, 1.0, true});
@@ -107,6 +109,8 @@ void visit_scene(Fields& f, Scene& scene) {
              [&](Fields& m) { visit_jacobian(m, scene.methods.jacobian); });
     o.object({.name = "interpolation", .doc = "Zhuang & Canny 2000"},
              [&](Fields& m) { visit_interpolation(m, scene.methods.interpolation); });
+    o.object({.name = "accelerance", .doc = "Susa, Sato & Hasegawa 2011; also its baseline, impulse"},
+             [&](Fields& m) { visit_accelerance(m, scene.methods.accelerance); });
   });
   const double unset = std::numeric_limits<double>::quiet_NaN();
   scene.run.latency = unset;

@@ -8,6 +8,7 @@ namespace palpate {
 
 void visit_limited(Fields& f, LimitedSettings& settings);
 void visit_compliance(Fields& f, ComplianceSettings& settings);
+void visit_accelerance(Fields& f, AcceleranceSettings& settings);
 void visit_jacobian(Fields& f, JacobianSettings& settings);
 void visit_interpolation(Fields& f, InterpolationSettings& settings);
 

@@ -24,6 +24,7 @@ struct ContactFinder::Data {
   ContactFinderSettings settings;
   std::vector<FinderBody> bodies;
   std::vector<BodyPair> ignored;  ///< sorted
+  std::vector<bool> absent;       ///< of each body
 
   // Of one find(), kept for their memory.
   std::vector<std::pair<double, std::int32_t>> sweep;  ///< lower end along x, and the body
@@ -52,12 +53,13 @@ void ContactFinder::Data::find_pairs() {
   const auto count = static_cast<std::int32_t>(bodies.size());
   for (std::int32_t i = 0; i < count; ++i) {
     const FinderBody& body = bodies[static_cast<std::size_t>(i)];
-    if (!body.finite) continue;
+    if (!body.finite || absent[static_cast<std::size_t>(i)]) continue;
     sweep.emplace_back(body.swept.lower.x(), i);
     if (body.shape.self) pairs.push_back({i, i});
     for (std::int32_t j = 0; j < count; ++j) {
       const FinderBody& plane = bodies[static_cast<std::size_t>(j)];
-      if (plane.is_plane() && may_touch(i, j) && plane_is_near(plane, body.swept, settings.alarm_distance)) {
+      if (plane.is_plane() && !absent[static_cast<std::size_t>(j)] && may_touch(i, j) &&
+          plane_is_near(plane, body.swept, settings.alarm_distance)) {
         pairs.push_back({std::min(i, j), std::max(i, j)});
       }
     }
@@ -151,6 +153,7 @@ ContactFinder& ContactFinder::operator=(ContactFinder&&) noexcept = default;
 
 int ContactFinder::add(const Body* body, const ContactShape& shape) {
   data_->bodies.emplace_back(body, shape);
+  data_->absent.push_back(false);
   return static_cast<int>(data_->bodies.size()) - 1;
 }
 
@@ -159,6 +162,10 @@ void ContactFinder::ignore(int a, int b) {
   if (std::min(a, b) < 0 || std::max(a, b) >= count) fail_input("ignore({}, {}): there are {} bodies", a, b, count);
   data_->ignored.push_back({std::min(a, b), std::max(a, b)});
   std::sort(data_->ignored.begin(), data_->ignored.end());
+}
+
+void ContactFinder::set_absent(int body, bool absent) {
+  data_->absent[static_cast<std::size_t>(body)] = absent;
 }
 
 FindReport ContactFinder::find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out) {

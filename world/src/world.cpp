@@ -109,6 +109,7 @@ void World::prepare() {
   lambda_.reserve(static_cast<std::size_t>(rows));
   contacts_.reserve(static_cast<std::size_t>(settings_.contacts.max_contacts));
   contact_forces_.reserve(contacts_.capacity());
+  foot_offsets_.reserve(contacts_.capacity());
   save_state(start_);
 }
 
@@ -137,6 +138,28 @@ void World::restore_state(const WorldState& state) {
   last_.contacts = state.contacts;
   last_.contact_forces = state.contact_forces;
   last_.joint_forces = state.joint_forces;
+}
+
+void World::reset() {
+  restore_state(start_);
+  for (std::size_t i = 0; i < moving_.size(); ++i) {
+    if (moving_[i].absent) set_absent(static_cast<int>(i), false);
+  }
+}
+
+void World::set_absent(int body, bool absent) {
+  const auto is_end = [&](const Joint& j) { return j.body_a == body || j.body_b == body; };
+  if (!prepared_ || body < 0 || body >= static_cast<int>(moving_.size()))
+    fail_input("set_absent({}): allowed: bodies 0 to {} of a prepared world", body,
+               static_cast<int>(moving_.size()) - 1);
+  if (absent && std::any_of(joints_.begin(), joints_.end(), is_end))
+    fail_input("set_absent({}): a joint holds that body", body);
+  Moving& m = moving_[static_cast<std::size_t>(body)];
+  m.absent = absent;
+  std::fill(m.free.begin(), m.free.end(), Vec3::Zero());
+  std::fill(m.other_free.begin(), m.other_free.end(), Vec3::Zero());
+  std::fill(m.change.begin(), m.change.end(), Vec3::Zero());
+  finder_->set_absent(body, absent);
 }
 
 BodyEnergy World::compute_energy() const noexcept {

@@ -79,7 +79,7 @@ bool World::compute_free_motion(std::span<const double> time_steps) {
   other_h_ = time_steps.size() > 1 ? time_steps[1] : 0.0;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     Moving& m = moving_[i];
-    if (m.free.empty()) continue;
+    if (m.free.empty() || m.absent) continue;
     Body& body = *bodies_[i].body;
     if (!body.linearise(time_steps)) return false;
     body.compute_free_motion(0, m.free);
@@ -94,6 +94,20 @@ bool World::compute_free_motion(std::span<const double> time_steps) {
 void World::find_contacts() {
   found_ = finder_->find(h_, free_changes_, contacts_);
   trim_contacts();
+  foot_offsets_.clear();
+  for (const Contact& c : contacts_) foot_offsets_.push_back(c.gap - compute_foot_gap(c));
+}
+
+/// Along the normal, between the feet as they are now [m].
+double World::compute_foot_gap(const Contact& c) const noexcept {
+  const Body* a = bodies_[static_cast<std::size_t>(c.body_a)].body.get();
+  const Body* b = bodies_[static_cast<std::size_t>(c.body_b)].body.get();
+  return c.normal.dot((a ? a->compute_point(c.foot_a) : c.point_a) - (b ? b->compute_point(c.foot_b) : c.point_b));
+}
+
+void World::keep_contacts() {
+  for (std::size_t i = 0; i < contacts_.size(); ++i)
+    contacts_[i].gap = foot_offsets_[i] + compute_foot_gap(contacts_[i]);
 }
 
 /// Bodies of many unknowns have room for so many rows: beyond that their widest gaps go.
@@ -302,7 +316,7 @@ void World::remember() {
 void World::compute_changes() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     Moving& m = moving_[i];
-    if (m.free.empty()) continue;
+    if (m.free.empty() || m.absent) continue;
     Body& body = *bodies_[i].body;
     if (m.side.kind == ConstraintSide::Kind::kDense && m.rows.rows() > 0) {
       m.lambda.clear();
@@ -328,7 +342,7 @@ void World::compute_changes() {
 
 void World::advance() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    if (!moving_[i].free.empty()) bodies_[i].body->advance(h_, moving_[i].change);
+    if (!moving_[i].free.empty() && !moving_[i].absent) bodies_[i].body->advance(h_, moving_[i].change);
   }
   remember();
 }
@@ -339,6 +353,10 @@ const BlockRows& World::rows(int body) const noexcept {
 
 std::span<const Vec3> World::free_change(int body) const noexcept {
   return moving_[static_cast<std::size_t>(body)].free;
+}
+
+std::span<const Vec3> World::change(int body) const noexcept {
+  return moving_[static_cast<std::size_t>(body)].change;
 }
 
 }  // namespace palpate

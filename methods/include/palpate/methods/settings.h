@@ -1,5 +1,6 @@
 #pragma once
 
+#include "palpate/methods/accelerance_settings.h"
 #include "palpate/methods/compliance_settings.h"
 #include "palpate/methods/interpolation_settings.h"
 #include "palpate/methods/jacobian_settings.h"
@@ -13,6 +14,7 @@ struct MethodSettings {
   ComplianceSettings compliance;
   JacobianSettings jacobian;
   InterpolationSettings interpolation;
+  AcceleranceSettings accelerance;
 };
 
 }  // namespace palpate

@@ -41,7 +41,8 @@ struct ContactFinderSettings {
   int max_contacts = 4096;        ///< when there are more, the nearest are kept and the report says so
   /// Two bodies touch in a few contacts that stand for all: the lowest, the outermost, and others well spread.
   int max_contacts_per_pair = 24;
-  /// The same where one of the two is deformable: there each vertex yields by itself, and one without a contact sinks in.
+  /// The same where one of the two is deformable: there each vertex yields by itself, and one without a contact sinks
+  /// in.
   int max_contacts_per_soft_pair = 80;
 };
 
@@ -66,6 +67,8 @@ class ContactFinder {
   int add(const Body* body, const ContactShape& shape);
   /// These two never touch.
   void ignore(int a, int b);
+  /// This one touches nothing until it is let in again.
+  void set_absent(int body, bool absent);
 
   /// Contacts of the bodies as they are now, given that each is about to advance(h, dv[body]) freely. Replaces `out`.
   FindReport find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);

@@ -110,7 +110,11 @@ class World {
 
   void save_state(WorldState& out) const;
   void restore_state(const WorldState& state);
-  void reset() { restore_state(start_); }  ///< to the state at prepare()
+  void reset();  ///< to the state at prepare(), nothing absent
+
+  /// Leaves a body out of steps: it touches nothing and stays where it is put, until it is let in again or reset(). For
+  /// methods that have the tool elsewhere. Not for bodies that joints hold. After prepare().
+  void set_absent(int body, bool absent);
 
   /// One step of h [s], in parts if bodies turn fast (WorldSettings::max_turn). False if a body's system could not be
   /// factored: then nothing moved, or only some of the parts were done. Allocates nothing once
@@ -121,6 +125,9 @@ class World {
   // factored, and refer to Body's `which` by their place.
   bool compute_free_motion(std::span<const double> time_steps);
   void find_contacts();
+  /// Takes the place of find_contacts() in a further step that is only tried: the contacts of the last one, with the
+  /// gaps that their feet have now and normals as they were. Without advance() such a step changes no state.
+  void keep_contacts();
   void assemble_rows();
   bool assemble_compliance();
   SolveReport solve();
@@ -148,6 +155,7 @@ class World {
   const ConstraintSide& side(int body) const noexcept { return moving_[static_cast<std::size_t>(body)].side; }
   const BlockRows& rows(int body) const noexcept;              ///< J of a body of many unknowns
   std::span<const Vec3> free_change(int body) const noexcept;  ///< Δv of the free motion
+  std::span<const Vec3> change(int body) const noexcept;       ///< Δv of compute_changes()
   double step_length() const noexcept { return h_; }
 
   BodyEnergy compute_energy() const noexcept;
@@ -158,6 +166,7 @@ class World {
   double compute_largest_turn() const noexcept;
   struct Moving {
     ConstraintSide side;           ///< kind and body of the problem; kNone if it cannot move
+    bool absent = false;           ///< left out by set_absent()
     std::vector<Vec3> free;        ///< Δv of the free motion
     std::vector<Vec3> other_free;  ///< the same at the second time step, if there is one
     std::vector<Vec3> change;
@@ -181,6 +190,7 @@ class World {
                    const JointRow& what, double scale);
   bool fill_compliance(const Assembly& to);
   void trim_contacts();
+  double compute_foot_gap(const Contact& contact) const noexcept;
   void warm_start();
   void read_contact_forces();
   void remember();
@@ -201,6 +211,7 @@ class World {
   std::unique_ptr<ConstraintSolver> solver_;
   std::vector<Contact> contacts_;
   std::vector<Vec3> contact_forces_;
+  std::vector<double> foot_offsets_;  ///< of each contact: its gap less that of its feet when it was found [m]
   FindReport found_;
   ConstraintProblem problem_;
   std::vector<double> lambda_;

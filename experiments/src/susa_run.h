@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "palpate/experiments/experiment.h"
+#include "palpate/experiments/scene_run.h"
+
+// What the experiments after Susa, Sato & Hasegawa 2011 share.
+namespace palpate::susa {
+
+/// A built-in scene with another slow rate, its model one period late.
+Scene load_at(const std::string& name, double slow_period);
+
+/// One slow step as it was: with its times, which recordings of lockstep runs leave out.
+struct TimedStep {
+  StepReport report;
+  double seconds = 0.0;  ///< of computing
+};
+
+/// A run and what it cost.
+struct TimedRun {
+  SceneRun run;
+  std::vector<TimedStep> steps;
+  Histogram ticks;  ///< computing time
+  /// Mean slow step, or tick of a method without one, over its period.
+  double duty = 0.0;
+  double worst_duty = 0.0;          ///< of the 95th percentile
+  double stage(Stage stage) const;  ///< mean computing time [s]
+};
+
+/// What to do after each slow step.
+using AfterStep = std::function<void(World& world, const StepReport& report)>;
+
+/// In lockstep, with the scene's own hand. `name` is that of the data.
+TimedRun run_timed(const Scene& scene, World& world, const std::string& method, const std::string& name,
+                   const ExperimentOptions& options, const AfterStep& after = {});
+
+/// A curve of one value of a run's ticks.
+Series make_series(const RunData& run, const std::function<double(const TickRow&)>& value,
+                   SeriesStyle style = SeriesStyle::kMethod);
+
+/// Kinetic and gravitational energy of all bodies but the tool [J].
+double compute_body_energy(const World& world);
+
+}  // namespace palpate::susa

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+namespace palpate {
+
+/// Of methods `accelerance` (Susa, Sato & Hasegawa 2011) and, where they apply, of its baseline `impulse`.
+struct AcceleranceSettings {
+  /// How the slow loop finds how neighbours answer to the hand.
+  enum class Way : std::uint8_t {
+    kDirect,  ///< from the solver's own matrices, contacts and joints held as the last solve left them
+    kTests,   ///< the paper's: test simulations, one without force and three with a force on each neighbour
+  };
+  Way way = Way::kDirect;
+  /// A force on one neighbour moves the others too. Off, as in the paper: each is moved by its own alone.
+  bool coupled = true;
+  /// Direct: contacts of neighbours with each other and with what does not move are done in every tick. Off: they are
+  /// held in the accelerance, as the paper holds all contacts.
+  bool local_contacts = true;
+  /// Bodies nearer than this to a pointer are its neighbours [m]; to it comes what both may move in two slow periods.
+  double reach = 0.02;
+  int max_neighbours = 40;  ///< at most kMostNeighbours; the nearest are kept
+  double test_force = 0.1;  ///< least force of a test simulation [N]: the last force may have been none
+  int max_bodies = 32;      ///< direct: whose contacts are felt through, counted from the neighbours outward
+  double tolerance = 1e-7;  ///< of the tick's contact forces, over the coupling's stiffness [m]
+  int max_iterations = 12;  ///< sweeps of a tick over its contacts
+  static constexpr int kMostNeighbours = 40;
+};
+
+}  // namespace palpate

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "palpate/methods/accelerance_settings.h"
+#include "palpate/methods/method.h"
+
+namespace palpate::accelerance {
+
+/// Force and torque about a body's centre of mass, or velocity of it and angular velocity; world frame.
+using Vec6 = Eigen::Matrix<double, 6, 1>;
+
+inline constexpr int kMaxNeighbours = AcceleranceSettings::kMostNeighbours;
+inline constexpr int kMaxContacts = 160;
+inline constexpr int kMaxPlanes = 8;
+inline constexpr int kMaxLocalContacts = 384;
+
+/// A half-space that holds all of a body: its points have normal·x ≤ offset. In the frame at the body's centre of mass;
+/// of what does not move, in the world's.
+struct FacePlane {
+  Vec3 normal = Vec3::UnitY();
+  double offset = 0.0;
+};
+
+/// Where a pointer may touch something: a point of the pointer, with a radius, outside half-spaces or a ball. This is
+/// the paper's intermediate representation, which has one plane; more keep a pointer that slides off an edge from
+/// standing on air.
+struct PointerContact {
+  std::int32_t pointer = 0;
+  std::int32_t neighbour = -1;  ///< of the model; −1: something that does not move
+  std::int32_t body = -1;       ///< of the world
+  std::uint32_t feature = 0;    ///< the same from model to model as long as the same corners meet
+  /// The other way round: a corner of the body under the one plane, which is the pointer's and in its frame. Of two
+  /// solids the smaller one's corners are taken, so that none comes to hang beyond the other's face.
+  bool body_corner = false;
+  Vec3 point = Vec3::Zero();  ///< in the pointer's frame, or the body's [m]
+  double radius = 0.0;        ///< around it, and of a ball in the world [m]
+  double share = 1.0;         ///< of the coupling's stiffness and damping: points of one face share them
+  double friction = 0.0;
+  std::int32_t planes = 0;  ///< 0: a ball at `centre`
+  Vec3 centre = Vec3::Zero();
+  std::array<FacePlane, kMaxPlanes> plane{};
+};
+
+/// A body that the fast loop moves.
+struct Neighbour {
+  std::int32_t body = -1;
+  Pose pose;                         ///< of its centre of mass, and …
+  Vec6 velocity = Vec6::Zero();      ///< … its velocity when the model begins
+  Vec6 nonlinear = Vec6::Zero();     ///< velocity that the global step gave beyond the last model's, eq. 14
+  Vec6 acceleration = Vec6::Zero();  ///< b of eq. 2 [m/s², rad/s²]
+};
+
+/// A contact of a neighbour with another or with what does not move. The fast loop has both sides of it, so it is left
+/// out of A and b and done in every tick: things give way when pushed hard enough, tip, stop when let go.
+struct LocalContact {
+  std::int32_t a = -1, b = -1;  ///< neighbours; b = −1: what does not move
+  Vec3 foot_a = Vec3::Zero();   ///< in the frame at a's centre of mass [m]
+  Vec3 foot_b = Vec3::Zero();   ///< the same of b, or in the world's frame [m]
+  Vec3 normal = Vec3::UnitY();  ///< unit, from b to a, world frame
+  double offset = 0.0;          ///< the gap is (foot_a − foot_b)·normal + offset [m]
+  double friction = 0.0;        ///< μ
+  Vec3 force = Vec3::Zero();    ///< on a, along the normal and make_tangents(): first guess [N]
+};
+
+struct Model {
+  MessageHeader header;
+  double begin;  ///< when the fast loop goes over to it [s]: one slow period after the step began
+  bool follow;   ///< the fast loop takes poses and velocities over (impulse); else its own go on
+  std::int32_t neighbours;
+  std::int32_t contacts;
+  std::int32_t local_contacts;
+  std::int32_t columns;   ///< of A for each neighbour: 6 for force and torque, 3 for a force where it was touched
+  std::int32_t left_out;  ///< contacts or neighbours that there was no room for
+  std::array<Neighbour, kMaxNeighbours> neighbour;
+  std::array<PointerContact, kMaxContacts> contact;
+  std::array<LocalContact, kMaxLocalContacts> local_contact;
+  /// u̇ = A f + b (eq. 8) of all neighbours at once: 6·neighbours rows, columns·neighbours columns, by columns.
+  std::array<double, 36 * kMaxNeighbours * kMaxNeighbours> A;
+};
+
+/// A neighbour's velocity when its model begins, from what it is: the nonlinear part is added (eq. 14), but only as far
+/// as that brings the body nearer to where the global simulation has it. Of a body that the hand has treated otherwise
+/// than the global step knew, the rest would be a kick.
+inline Vec6 add_nonlinear(const Vec6& velocity, const Neighbour& n) noexcept {
+  Vec6 out = velocity;
+  for (const int part : {0, 3}) {
+    const Vec3 d = n.nonlinear.segment<3>(part), missing = n.velocity.segment<3>(part) - velocity.segment<3>(part);
+    if (d.squaredNorm() > 0.0) out.segment<3>(part) += std::clamp(d.dot(missing) / d.squaredNorm(), 0.0, 1.0) * d;
+  }
+  return out;
+}
+
+/// Copies what is used of a model: it is large and mostly empty. Real-time; counts must be in range.
+inline void copy_model(const Model& from, Model& to) noexcept {
+  to.header = from.header;
+  to.begin = from.begin;
+  to.follow = from.follow;
+  to.neighbours = from.neighbours;
+  to.contacts = from.contacts;
+  to.local_contacts = from.local_contacts;
+  to.columns = from.columns;
+  to.left_out = from.left_out;
+  std::copy_n(from.neighbour.begin(), from.neighbours, to.neighbour.begin());
+  std::copy_n(from.contact.begin(), from.contacts, to.contact.begin());
+  std::copy_n(from.local_contact.begin(), from.local_contacts, to.local_contact.begin());
+  std::copy_n(from.A.begin(), 6 * from.columns * from.neighbours * from.neighbours, to.A.begin());
+}
+
+struct Feedback {
+  struct Body {
+    std::int32_t body = -1;
+    Pose pose;
+    Vec6 velocity = Vec6::Zero();
+    Vec6 wrench = Vec6::Zero();   ///< of the hand in the last tick
+    Vec6 impulse = Vec6::Zero();  ///< of the hand since the model began [N·s, N·m·s]
+  };
+  MessageHeader header;
+  DeviceState device;
+  std::uint64_t taken;  ///< sequence of the model in use
+  std::int32_t bodies;
+  std::array<Body, kMaxNeighbours> body;
+};
+
+}  // namespace palpate::accelerance

@@ -1,0 +1,333 @@
+#include <algorithm>
+#include <cmath>
+
+#include "accelerance/halves.h"
+#include "accelerance/local.h"
+#include "accelerance/pointer_finder.h"
+#include "accelerance/response.h"
+
+namespace palpate::accelerance {
+namespace {
+
+Vec6 read_velocity(const Body& body) noexcept {
+  Vec6 out = Vec6::Zero();
+  const std::span<const Vec3> v = body.velocities();
+  for (std::size_t b = 0; b < v.size(); ++b) out.segment<3>(3 * static_cast<int>(b)) = v[b];
+  return out;
+}
+
+constexpr int kPredictionSweeps = 200;
+
+/// Particles have six numbers of state, rigid bodies thirteen: position, orientation, velocity, spin.
+void write_state(Body& body, const Pose& pose, const Vec6& velocity) noexcept {
+  std::array<double, 13> state;
+  Eigen::Map<Vec3>(state.data()) = pose.position;
+  if (body.block_count() == 1) {
+    Eigen::Map<Vec3>(state.data() + 3) = velocity.head<3>();
+  } else {
+    Eigen::Map<Eigen::Vector4d>(state.data() + 3) = pose.rotation.coeffs();
+    Eigen::Map<Vec6>(state.data() + 7) = velocity;
+  }
+  body.restore_state({state.data(), static_cast<std::size_t>(body.state_size())});
+}
+
+class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
+ public:
+  AcceleranceSlow(const MethodContext& c, Exchange exchange)
+      : world_(c.world),
+        settings_(c.settings.accelerance),
+        exchange_(exchange),
+        period_(c.slow_period),
+        device_(c.start),
+        finder_(c.world, c.tool),
+        response_(c.world, c.slow_period),
+        last_(std::make_unique<Model>()) {
+    if (world_.tool() >= 0) {
+      world_.set_absent(world_.tool(), true);
+      const Body& tool = body(world_.tool());
+      const Pose handle = tool.handle_pose(), centre = centre_pose(&tool);
+      const Quat to_handle = handle.rotation.conjugate();
+      tool_in_handle_ = {to_handle * (centre.position - handle.position), to_handle * centre.rotation};
+    }
+  }
+
+  void step(const Feedback& feedback, Model& model, StepReport& report) override;
+
+ private:
+  Body& body(int index) noexcept { return *world_.bodies()[static_cast<std::size_t>(index)].body; }
+
+  void take_over(const Feedback& feedback);
+  void push(bool on);
+  void place_tool();
+  bool advance(StepReport& report);
+  void find_neighbours(Model& model);
+  void predict_local();
+  Vec6 compute_nonlinear(int body);
+  bool find_response(Model& model);
+  bool find_response_by_tests(Model& model);
+  void publish(Model& model);
+  Vec3 find_arm(const Model& model, int place);
+  int last_place(int body) const noexcept {
+    for (std::int32_t i = 0; i < last_->neighbours; ++i) {
+      if (last_->neighbour[static_cast<std::size_t>(i)].body == body) return i;
+    }
+    return -1;
+  }
+
+  World& world_;
+  const AcceleranceSettings settings_;
+  const Exchange exchange_;
+  const double period_;
+  DeviceState device_;
+  Pose tool_in_handle_;  ///< of the absent tool's centre
+  PointerFinder finder_;
+  Response response_;
+  std::unique_ptr<Model> last_;  ///< published before this one: what the fast loop follows while this step is made
+
+  /// A body that the hand pushes during this step.
+  struct Pushed {
+    std::int32_t body = -1;
+    Vec6 wrench = Vec6::Zero();
+  };
+  std::vector<Pushed> pushed_;
+  std::vector<Pushed> counted_;  ///< impulses of the model in use that earlier steps were told
+  std::uint64_t counted_of_ = 0;
+  std::vector<Vec6> start_;  ///< velocities of last_'s neighbours: predicted for the end of this step
+  std::vector<Pose> poses_;
+  LocalDynamics local_;
+  std::vector<Vec6> acting_;  ///< on each neighbour in a tried step: the hand and friction
+  std::vector<FoundContact> found_;
+  std::vector<std::int32_t> bodies_;  ///< neighbours
+  std::vector<Response::TestPoint> points_;
+  Eigen::MatrixXd A_;
+};
+
+void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& report) {
+  model.begin = model.header.time + period_;
+  model.follow = exchange_ == Exchange::kImpulses;
+  model.neighbours = model.contacts = model.local_contacts = model.left_out = 0;
+  model.columns = 6;
+  const bool sent = feedback.header.sequence > 0;
+  if (sent && feedback.device.pose.position.allFinite() && feedback.device.velocity.linear.allFinite())
+    device_ = feedback.device;
+  pushed_.clear();
+  if (sent) take_over(feedback);
+  if (exchange_ == Exchange::kStates) predict_local();
+  place_tool();
+  push(true);
+  const bool stepped = advance(report);
+  push(false);
+  if (!stepped) {
+    report.converged = false;
+    last_->neighbours = 0;
+    return;
+  }
+  const StageTimer timer(report, Stage::kModel);
+  find_neighbours(model);
+  report.overflow = report.overflow || model.left_out > 0;
+  if (exchange_ == Exchange::kImpulses) A_.setZero(6 * model.neighbours, 6 * model.neighbours);
+  if (exchange_ == Exchange::kStates && !find_response(model))
+    model.neighbours = model.contacts = model.local_contacts = 0;
+  publish(model);
+}
+
+/// Synchronisation, eq. 12 and 13: neighbours go on from where the fast loop has them. The nonlinear part that it takes
+/// with the model that is about to arrive is already known here.
+void AcceleranceSlow::take_over(const Feedback& feedback) {
+  const bool pending = feedback.taken < last_->header.sequence;
+  for (std::int32_t i = 0; i < std::clamp(feedback.bodies, 0, kMaxNeighbours); ++i) {
+    const Feedback::Body& f = feedback.body[static_cast<std::size_t>(i)];
+    const bool finite = f.pose.position.allFinite() && f.velocity.allFinite() && f.wrench.allFinite();
+    if (f.body < 0 || f.body >= static_cast<std::int32_t>(world_.bodies().size()) || !finite) continue;
+    if (exchange_ == Exchange::kStates) {
+      const int place = last_place(f.body);
+      Vec6 velocity = f.velocity;
+      if (pending && place >= 0) velocity = add_nonlinear(velocity, last_->neighbour[static_cast<std::size_t>(place)]);
+      write_state(body(f.body), f.pose, velocity);
+      if (!f.wrench.isZero(0.0)) pushed_.push_back({f.body, f.wrench});
+    } else {
+      Vec6 impulse = f.impulse;
+      for (const Pushed& c : counted_) {
+        if (feedback.taken == counted_of_ && c.body == f.body) impulse -= c.wrench;
+      }
+      if (!impulse.isZero(0.0)) pushed_.push_back({f.body, impulse / period_});
+    }
+  }
+  counted_.clear();
+  counted_of_ = feedback.taken;
+  for (std::int32_t i = 0; i < std::clamp(feedback.bodies, 0, kMaxNeighbours); ++i)
+    counted_.push_back(
+        {feedback.body[static_cast<std::size_t>(i)].body, feedback.body[static_cast<std::size_t>(i)].impulse});
+}
+
+/// Puts the hand's wrenches on the bodies, or takes them off.
+void AcceleranceSlow::push(bool on) {
+  for (const Pushed& p : pushed_) {
+    const std::span<Vec3> external = body(p.body).external_forces();
+    for (std::size_t b = 0; b < external.size(); ++b)
+      external[b] += (on ? 1.0 : -1.0) * p.wrench.segment<3>(3 * static_cast<int>(b));
+  }
+}
+
+/// The tool is where the hand is: only to be seen.
+void AcceleranceSlow::place_tool() {
+  if (world_.tool() < 0) return;
+  const Pose& hand = device_.pose;
+  write_state(body(world_.tool()),
+              {hand.position + hand.rotation * tool_in_handle_.position, hand.rotation * tool_in_handle_.rotation},
+              Vec6::Zero());
+}
+
+bool AcceleranceSlow::advance(StepReport& report) {
+  return world_.is_static() || world_.step(period_, report);
+}
+
+/// Contacts of the pointers where hand and bodies will be when the model begins; what is pushed stays a neighbour.
+void AcceleranceSlow::find_neighbours(Model& model) {
+  DeviceState hand = device_;
+  hand.pose.position += period_ * hand.velocity.linear;
+  hand.pose.rotation = (rotation_from_vector(period_ * hand.velocity.angular) * hand.pose.rotation).normalized();
+  hand.grip = std::clamp(hand.grip + period_ * hand.grip_rate, 0.0, 1.0);
+  finder_.find(hand, settings_.reach, 2.0 * period_, found_);
+  std::stable_partition(found_.begin(), found_.end(), [&](const FoundContact& f) {
+    return std::any_of(pushed_.begin(), pushed_.end(), [&](const Pushed& p) { return p.body == f.contact.body; });
+  });
+  bodies_.clear();
+  const auto room = static_cast<std::size_t>(std::min(settings_.max_neighbours, kMaxNeighbours));
+  for (const FoundContact& f : found_) {
+    std::int32_t place = -1;
+    if (f.contact.neighbour >= 0) {
+      const auto at = std::find(bodies_.begin(), bodies_.end(), f.contact.body);
+      place = static_cast<std::int32_t>(at - bodies_.begin());
+      if (at == bodies_.end() && (bodies_.size() == room || model.contacts == kMaxContacts)) {
+        ++model.left_out;
+        continue;
+      }
+      if (at == bodies_.end()) bodies_.push_back(f.contact.body);
+    }
+    if (model.contacts == kMaxContacts) {
+      ++model.left_out;
+      continue;
+    }
+    PointerContact& c = model.contact[static_cast<std::size_t>(model.contacts++)];
+    c = f.contact;
+    c.neighbour = place;
+  }
+  model.neighbours = static_cast<std::int32_t>(bodies_.size());
+}
+
+/// What the fast loop will have done to its neighbours at the end of this step if the hand's force stays as it is.
+void AcceleranceSlow::predict_local() {
+  start_.clear();
+  poses_.clear();
+  for (std::int32_t i = 0; i < last_->neighbours; ++i) {
+    const Body& b = body(last_->neighbour[static_cast<std::size_t>(i)].body);
+    start_.push_back(read_velocity(b));
+    poses_.push_back(centre_pose(&b));
+  }
+  local_.take(*last_, period_, LocalDynamics::Overlap::kPushed);
+  local_.start(poses_, start_);
+  for (const Pushed& p : pushed_) {
+    if (const int place = last_place(p.body); place >= 0) local_.push(place, p.wrench);
+  }
+  double largest = 0.0;
+  for (int i = 0; i < kPredictionSweeps && last_->local_contacts > 0; ++i) {
+    const double change = local_.sweep_contacts();
+    largest = std::max(largest, change);
+    if (!(change > 1e-6 * largest)) break;
+  }
+  for (std::size_t k = 0; k < start_.size(); ++k) start_[k] += period_ * local_.acceleration(static_cast<int>(k));
+}
+
+/// What the global step did to a body beyond that: impacts, contacts that opened or closed, friction elsewhere.
+Vec6 AcceleranceSlow::compute_nonlinear(int index) {
+  const int place = last_place(index);
+  if (exchange_ == Exchange::kImpulses || place < 0) return Vec6::Zero();
+  return read_velocity(body(index)) - start_[static_cast<std::size_t>(place)];
+}
+
+/// A and b (eq. 2). Directly, the model is the tangent at the force that the hand has now; by tests, as in the paper,
+/// the chord from no force to that one.
+bool AcceleranceSlow::find_response(Model& model) {
+  if (bodies_.empty()) return true;
+  const bool tests = settings_.way == AcceleranceSettings::Way::kTests;
+  if (!tests) push(true);
+  const bool tried = response_.try_step(tests ? Response::Contacts::kKept : Response::Contacts::kFound);
+  if (!tests) push(false);
+  if (!tried) return false;
+  for (std::size_t k = 0; k < bodies_.size(); ++k) model.neighbour[k].acceleration = response_.acceleration(bodies_[k]);
+  if (tests) return find_response_by_tests(model);
+  response_.compute_direct(bodies_, settings_.max_bodies, settings_.local_contacts, A_);
+  acting_.assign(response_.local_wrenches().begin(), response_.local_wrenches().end());
+  for (const Pushed& p : pushed_) {
+    const auto at = std::find(bodies_.begin(), bodies_.end(), p.body);
+    if (at != bodies_.end()) acting_[static_cast<std::size_t>(at - bodies_.begin())] += p.wrench;
+  }
+  for (std::size_t k = 0; k < bodies_.size(); ++k) {
+    for (std::size_t j = 0; j < bodies_.size(); ++j)
+      model.neighbour[k].acceleration -=
+          A_.block<6, 6>(6 * static_cast<Eigen::Index>(k), 6 * static_cast<Eigen::Index>(j)) * acting_[j];
+  }
+  model.local_contacts = static_cast<std::int32_t>(response_.local_contacts().size());
+  std::copy(response_.local_contacts().begin(), response_.local_contacts().end(), model.local_contact.begin());
+  return A_.allFinite();
+}
+
+bool AcceleranceSlow::find_response_by_tests(Model& model) {
+  points_.clear();
+  for (std::size_t k = 0; k < bodies_.size(); ++k) {
+    Response::TestPoint& point = points_.emplace_back();
+    point.body = bodies_[k];
+    point.force = settings_.test_force;
+    for (const Pushed& p : pushed_) {
+      if (p.body == point.body) point.force = std::max(point.force, p.wrench.head<3>().norm());
+    }
+    point.arm = find_arm(model, static_cast<int>(k));
+  }
+  model.columns = 3;
+  return response_.compute_by_tests(points_, A_) && A_.allFinite();
+}
+
+/// From a neighbour's centre to where its nearest pointer touches it [m].
+Vec3 AcceleranceSlow::find_arm(const Model& model, int place) {
+  for (std::int32_t i = 0; i < model.contacts; ++i) {
+    const PointerContact& c = model.contact[static_cast<std::size_t>(i)];
+    if (c.neighbour != place) continue;
+    const Pose pointer = compute_finger_pose(finder_.pointers()[static_cast<std::size_t>(c.pointer)], device_);
+    const Pose X_WB = centre_pose(&body(c.body));
+    Vec3 p = X_WB.rotation.conjugate() * (pointer.position + pointer.rotation * c.point - X_WB.position);
+    if (c.body_corner) return X_WB.rotation * c.point;
+    if (c.planes > 0) p -= (c.plane[0].normal.dot(p) - c.plane[0].offset) * c.plane[0].normal;
+    return X_WB.rotation * p;
+  }
+  return Vec3::Zero();
+}
+
+void AcceleranceSlow::publish(Model& model) {
+  const Eigen::Index n = model.neighbours;
+  Eigen::Map<Eigen::MatrixXd> A(model.A.data(), 6 * n, model.columns * n);
+  A = A_.topLeftCorner(6 * n, model.columns * n);
+  if (!settings_.coupled) {
+    for (Eigen::Index k = 0; k < n; ++k) {
+      A.block(0, model.columns * k, 6 * k, model.columns).setZero();
+      A.block(6 * (k + 1), model.columns * k, 6 * (n - k - 1), model.columns).setZero();
+    }
+  }
+  for (std::int32_t k = 0; k < model.neighbours; ++k) {
+    Neighbour& to = model.neighbour[static_cast<std::size_t>(k)];
+    to.body = bodies_[static_cast<std::size_t>(k)];
+    to.pose = centre_pose(&body(to.body));
+    // Impulses: the fast loop holds poses until the next ones come.
+    to.velocity = exchange_ == Exchange::kImpulses ? Vec6(Vec6::Zero()) : read_velocity(body(to.body));
+    to.nonlinear = compute_nonlinear(to.body);
+  }
+  copy_model(model, *last_);
+}
+
+}  // namespace
+
+std::unique_ptr<SlowHalf> make_slow_half(const MethodContext& context, Exchange exchange) {
+  return std::make_unique<AcceleranceSlow>(context, exchange);
+}
+
+}  // namespace palpate::accelerance
