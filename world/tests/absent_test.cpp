@@ -2,7 +2,7 @@
 #include "palpate/core/error.h"
 
 // Bodies that are left out, and steps that are only tried.
-namespace palpate {
+namespace palpate::absent_test {
 namespace {
 
 using namespace testing;
@@ -103,4 +103,4 @@ TEST(KeptContacts, GapsFollowTheBodies) {
 }
 
 }  // namespace
-}  // namespace palpate
+}  // namespace palpate::absent_test
