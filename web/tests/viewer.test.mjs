@@ -43,6 +43,13 @@ const pixels = () => page.evaluate(async () => {
   window.lastPixels = data;
   return { colours: new Set(new Uint32Array(data.buffer)).size, changed };
 });
+/// Until two pictures in a row differ as asked.
+async function untilPixels(condition, text) {
+  for (let i = 0; i < 60; ++i, await page.waitForTimeout(150)) {
+    if (condition((await pixels()).changed)) return;
+  }
+  assert.fail(`waited in vain: ${text}`);
+}
 const set = (selector, value, event) => page.evaluate(([q, v, e]) => {
   const input = document.querySelector(q);
   input.value = v;
@@ -132,14 +139,11 @@ test("colours show deformation and stress", async () => {
   await until(() => Math.hypot(...window.palpate.frame().force) > 0.3);
   await page.click("#pause");
   await until(() => window.palpate.state().paused);
-  await page.waitForTimeout(200);
   await pixels();
-  assert.ok((await pixels()).changed < 100, "a paused scene stands still");
+  await untilPixels((changed) => changed < 100, "a paused scene stands still");
   for (const [colouring, unit] of [["deformation", /mm$/], ["stress", /Pa$/]]) {
     await page.selectOption("#colouring", colouring);
-    await page.waitForTimeout(300);
-    const { changed } = await pixels();
-    assert.ok(changed > 10_000, `${colouring}: ${changed} values changed`);
+    await untilPixels((changed) => changed > 10_000, colouring);
     assert.match(await page.textContent("#legend-end"), unit);
     await picture(colouring);
   }
