@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "accelerance/messages.h"
+#include "messages.h"
 
 namespace palpate::accelerance {
 

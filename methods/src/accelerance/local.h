@@ -1,6 +1,6 @@
 #pragma once
 
-#include "accelerance/messages.h"
+#include "messages.h"
 
 namespace palpate::accelerance {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "accelerance/messages.h"
+#include "messages.h"
 
 namespace palpate::accelerance {
 
