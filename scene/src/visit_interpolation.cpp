@@ -3,16 +3,16 @@
 namespace palpate {
 
 void visit_interpolation(Fields& f, InterpolationSettings& s) {
-  using Contact = InterpolationSettings::Contact;
+  using Scheme = InterpolationSettings::Contact;
   using Display = InterpolationSettings::Display;
   using Force = InterpolationSettings::Force;
-  std::string contact = s.contact == Contact::kPaper     ? "paper"
-                        : s.contact == Contact::kPenalty ? "penalty"
+  std::string contact = s.contact == Scheme::kPaper     ? "paper"
+                        : s.contact == Scheme::kPenalty ? "penalty"
                                                          : "inelastic";
   f.choice({.name = "contact",
             .doc = "inelastic: nodes that touch stay; paper: they bounce, as printed; penalty: a spring at each"},
            contact, {"inelastic", "paper", "penalty"});
-  s.contact = contact == "paper" ? Contact::kPaper : contact == "penalty" ? Contact::kPenalty : Contact::kInelastic;
+  s.contact = contact == "paper" ? Scheme::kPaper : contact == "penalty" ? Scheme::kPenalty : Scheme::kInelastic;
   f.number({.name = "penalty_stiffness", .doc = "of each of those springs", .unit = "N/m"}, s.penalty_stiffness,
            {0.0, 1e12, true});
   std::string display = s.display == Display::kSmooth        ? "smooth"

@@ -134,7 +134,6 @@ TickResult AcceleranceFast::tick(const DeviceState& device, const Model& model, 
   }
   if (waiting_ && feedback.header.time > next_->begin - 0.5 * dt_) take_next();
   TickResult out;
-  out.finger_forces.fill(Vec3::Zero());
   out.tool = device.pose;
   active_count_ = 0;
   for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {

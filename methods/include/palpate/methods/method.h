@@ -50,7 +50,7 @@ struct TickResult {
   std::int32_t contacts = 0;    ///< active contacts
   /// What each finger of a tool of fingers feels, before the safety stage, in their order [N]; for display and
   /// experiments. The hand gets their sum and torque, `wrench`.
-  std::array<Vec3, kMaxFingers> finger_forces{};
+  FingerForces finger_forces;
 };
 
 /// The half of a method that runs every tick, in the fast thread: real-time, so it never allocates, locks, throws,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct Finger {
   TriangleMesh surface;  ///< in the finger's frame, convex: closed, outward; none: a ball
   double radius = 0.01;  ///< of the ball, if there is no surface [m]
   Pose open, closed;
+};
+
+/// A force for each finger [N]; zero at first, which Eigen's vectors are not by themselves.
+struct FingerForces : std::array<Vec3, kMaxFingers> {
+  FingerForces() noexcept { fill(Vec3::Zero()); }
 };
 
 /// Where a finger is, and how fast it moves (of its frame's origin). Real-time.

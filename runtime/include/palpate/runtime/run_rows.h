@@ -29,7 +29,7 @@ struct TickRow {
   double grip = 0.0;       ///< of the hand, 0 open, 1 closed
   double grip_rate = 0.0;  ///< [1/s]
   /// Of a hand with fingers: what each feels, before the safety stage [N]. Shown, not recorded.
-  std::array<Vec3, kMaxFingers> finger_forces{};
+  FingerForces finger_forces;
 };
 
 /// One slow step as it is recorded.
