@@ -20,7 +20,7 @@
 namespace palpate::recording_test {
 namespace {
 
-constexpr std::size_t kTickBytes = 37 * 8 + 4 * 4;
+constexpr std::size_t kTickBytes = 39 * 8 + 4 * 4;
 constexpr std::size_t kStepBytes = 10 * 8 + 2 * 4;
 constexpr std::size_t kHeadBytes = 8;
 

@@ -17,9 +17,8 @@ std::string refuse_compliance(const World& world, const ToolSettings& tool) {
   if (tool.kind == ToolSettings::Kind::kChain && tool.beams + 1 > compliance::kMaxNodes)
     return fmt::format("the tool has {} beams; a tick has room for {}", tool.beams, compliance::kMaxNodes - 1);
   const int state = world.bodies()[compliance::as_size(world.tool())].body->state_size();
-  if (state > compliance::kMaxToolState)
-    return fmt::format("the tool has {} numbers of state; a tick has room for {}: {} nodes of a soft tool", state,
-                       compliance::kMaxToolState, compliance::kMaxToolState / 6);
+  if (tool.kind == ToolSettings::Kind::kSoft && state > compliance::kMaxToolState)
+    return fmt::format("the soft tool has {} nodes; a tick has room for {}", state / 6, compliance::kMaxToolState / 6);
   return {};
 }
 
