@@ -150,13 +150,13 @@ class RealtimeRun {
       ++summary_.ticks;
       if (!tick_rows_.push(row)) ++summary_.lost_rows;
       const std::int64_t next = grid.next(i, ended);
-      summary_.tick_misses += static_cast<std::uint64_t>(next - i - 1);
+      summary_.tick_misses += static_cast<std::uint64_t>(std::min(next, ticks) - i - 1);  // none after the end
       i = next;
     }
     summary_.stopped = i < ticks;
     summary_.safety = fast_.safety_counters();
     summary_.energy = fast_.energy();
-    end_ns_ = grid.deadline(i);
+    end_ns_ = grid.deadline(std::min(i, ticks));
     done_.store(true, std::memory_order_release);
     // The force leaves the hand as it came, not in one step. The run is over: this is neither recorded nor counted.
     const auto fade_ticks = static_cast<std::int64_t>(std::ceil(settings_.safety.fade_time / settings_.dt)) + 1;
