@@ -37,7 +37,8 @@ World make_block_of_cubes() {
 /// Neighbours, and 1: test simulations, 0: directly.
 void accelerance_of_cubes(benchmark::State& state) {
   World world = make_block_of_cubes();
-  accelerance::Response response(world, 0.05);
+  const accelerance::JointFrames joints(world);
+  accelerance::Response response(world, joints, 0.05);
   std::vector<std::int32_t> bodies;
   std::vector<accelerance::Response::TestPoint> points;
   for (std::int32_t i = 0; i < state.range(0); ++i) {

@@ -5,6 +5,7 @@
 
 #include "anderson.h"
 #include "deadline.h"
+#include "island_solver.h"
 #include "newton.h"
 #include "sweeper.h"
 
@@ -231,11 +232,11 @@ std::unique_ptr<ConstraintSolver> make_gauss_seidel() {
 }
 
 std::unique_ptr<ConstraintSolver> make_accelerated_solver() {
-  return std::make_unique<SweepSolver>(kAccelerated);
+  return std::make_unique<IslandSolver>(std::make_unique<SweepSolver>(kAccelerated));
 }
 
 std::unique_ptr<ConstraintSolver> make_direct_solver() {
-  return std::make_unique<SweepSolver>(kDirect);
+  return std::make_unique<IslandSolver>(std::make_unique<SweepSolver>(kDirect));
 }
 
 }  // namespace palpate

@@ -337,6 +337,66 @@ TEST_P(AnySolver, ContradictionIsReportedAndDoesNotBlowUp) {
   for (const double l : lambda) EXPECT_LE(std::abs(l), 2e4);
 }
 
+/// Several problems of light bodies as one, their constraints in turn; `rows` tells where each one's went.
+void fill_together(std::span<const ConstraintProblem> pieces, ConstraintProblem& out,
+                   std::vector<std::vector<std::size_t>>& rows) {
+  out.clear();
+  rows.assign(pieces.size(), {});
+  std::vector<std::int32_t> first;
+  for (const ConstraintProblem& piece : pieces) {
+    first.push_back(out.light_bodies());
+    for (int b = 0; b < piece.light_bodies(); ++b) out.add_light_body();
+  }
+  for (std::size_t i = 0, added = 1; added > 0; ++i) {
+    added = 0;
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      if (i >= pieces[k].constraints().size()) continue;
+      ++added;
+      const Constraint& from = pieces[k].constraints()[i];
+      Constraint copy = from;
+      for (ConstraintSide* side : {&copy.a, &copy.b}) side->body += side->body < 0 ? 0 : first[k];
+      const auto index = static_cast<std::size_t>(out.add_constraint(copy));
+      const Constraint to = out.constraints()[index];
+      for (int r = 0; r < from.rows; ++r) {
+        rows[k].push_back(static_cast<std::size_t>(to.first_row + r));
+        out.delta_free(to.first_row + r) = pieces[k].delta_free()[static_cast<std::size_t>(from.first_row + r)];
+        for (const auto& [a, b] : {std::pair(from.a, to.a), std::pair(from.b, to.b)}) {
+          if (a.kind != ConstraintSide::Kind::kLight) continue;
+          out.light_J(b.first + r) = pieces[k].light_J(a.first + r);
+          out.light_Y(b.first + r) = pieces[k].light_Y(a.first + r);
+        }
+      }
+    }
+  }
+  out.prepare_dense();
+}
+
+// What one pile does is no business of another's: not a bit of it.
+TEST(ConstraintSolvers, IslandsAreSolvedAsIfTheyWereAlone) {
+  RandomProblems random(43);
+  std::vector<ConstraintProblem> pieces(4);
+  for (ConstraintProblem& piece : pieces)
+    random.fill(piece, {.contacts = 12, .equalities = 1, .bounded = 1, .dense_bodies = 0, .light_bodies = 5});
+  ConstraintProblem together;
+  std::vector<std::vector<std::size_t>> rows;
+  fill_together(pieces, together, rows);
+  const Solvers solvers = make_all();
+  for (std::size_t s = 1; s < kSolvers; ++s) {
+    std::vector<double> all(size_of(together), 0.0);
+    int most = 0;
+    const SolveReport report = solvers[s]->solve(together, {}, all);
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      std::vector<double> alone(size_of(pieces[k]), 0.0);
+      most = std::max(most, solvers[s]->solve(pieces[k], {}, alone).iterations);
+      for (std::size_t r = 0; r < alone.size(); ++r) EXPECT_EQ(all[rows[k][r]], alone[r]) << "piece " << k;
+    }
+    EXPECT_EQ(report.iterations, most);
+    EXPECT_TRUE(report.converged);
+    std::vector<double> scratch(all.size());
+    EXPECT_EQ(report.residual.metres, compute_residual(together, all, false, scratch).metres);
+  }
+}
+
 std::string solver_name(const ::testing::TestParamInfo<std::size_t>& test) {
   return std::array<std::string, kSolvers>{"gauss_seidel", "accelerated", "direct"}[test.param];
 }

@@ -123,36 +123,33 @@ ExperimentResult run_susa_eighty(const ExperimentOptions& options) {
   scene.run.seconds = 60.0;
   scene.run.safety.ramp_time = 0.0;
   World world = make_world(scene);
-  const double start = compute_body_energy(world);
-  std::vector<double> energies, depths;
+  EnergyAtSteps energy(world, scene.tool.coupling.stiffness);
+  std::vector<double> energies, depths;  // at the beginning of each slow step; after it
   int unsolved = 0;
-  const TimedRun run =
-      run_timed(scene, world, "accelerance", "accelerance", options, [&](World& w, const StepReport& report) {
-        energies.push_back(compute_body_energy(w) - start);
-        depths.push_back(report.penetration);
-        unsolved += !report.converged;
-      });
+  const TimedRun run = run_timed(scene, world, "accelerance", "accelerance", options, [&](const SeenStep& step) {
+    energies.push_back(energy.add(step));
+    depths.push_back(step.report.penetration);
+    unsolved += !step.report.converged;
+  });
   const RunData& data = run.run.data;
-  // The energy after step i is of the time at which step i + 1 begins.
   double work = 0.0, excess = 0.0, largest = 0.0, jump = 0.0;
   std::size_t step = 0;
-  Series gained{"bodies", {}, {}}, given{"hand's work", {}, {}}, deep{"deepest overlap", {}, {}};
-  for (std::size_t i = 0; i < data.ticks.size(); ++i) {
-    const TickRow& row = data.ticks[i];
-    work -= row.wanted.force.dot(row.device_velocity.linear) * scene.run.dt;
-    largest = std::max(largest, row.wanted.force.norm());
-    if (row.time + scene.run.dt < static_cast<double>(step + 1) * scene.run.slow_period - 1e-9) continue;
-    if (step < energies.size()) {
-      if (step > 0) jump = std::max(jump, energies[step] - energies[step - 1] - (work - given.y.back()));
+  Series gained{"bodies and coupling", {}, {}}, given{"hand's work", {}, {}}, deep{"deepest overlap", {}, {}};
+  for (const TickRow& row : data.ticks) {
+    if (step < energies.size() && row.time > static_cast<double>(step) * scene.run.slow_period - 0.5 * scene.run.dt) {
+      const double gain = energies[step] - energies[0];
+      if (step > 0) jump = std::max(jump, gain - gained.y.back() - (work - given.y.back()));
+      excess = std::max(excess, gain - work);
       gained.x.push_back(row.time);
-      gained.y.push_back(energies[step]);
+      gained.y.push_back(gain);
       given.x.push_back(row.time);
       given.y.push_back(work);
       deep.x.push_back(row.time);
       deep.y.push_back(depths[step]);
-      excess = std::max(excess, energies[step] - work);
+      ++step;
     }
-    ++step;
+    work -= row.wanted.force.dot(row.device_velocity.linear) * scene.run.dt;
+    largest = std::max(largest, row.wanted.force.norm());
   }
   std::vector<double> sorted = depths;
   std::sort(sorted.begin(), sorted.end());

@@ -151,7 +151,8 @@ ExperimentResult run_susa_stand(const ExperimentOptions& options) {
   const Body* top_die = find("die 8");
   const double die_height = top_die->compute_point({}).y();
   const TimedRun ours =
-      run_timed(scene, world, "accelerance", "accelerance, 20 Hz", options, [&](World& w, const StepReport&) {
+      run_timed(scene, world, "accelerance", "accelerance, 20 Hz", options, [&](const SeenStep& step) {
+        World& w = step.world;
         lowest = std::min(lowest, lamp->compute_point({}).y());
         for (const Joint& j : w.joints()) {
           const auto body = [&](int i) { return i < 0 ? nullptr : w.bodies()[static_cast<std::size_t>(i)].body.get(); };

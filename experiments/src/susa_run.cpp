@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <ctime>
+#include <numeric>
 
+#include "palpate/bodies/rigid_body.h"
 #include "palpate/scene/builtin.h"
 
 namespace palpate::susa {
@@ -19,13 +21,15 @@ double cpu_seconds() noexcept {
 /// Stands before a slow half and writes down what its steps did and cost.
 class SlowStopwatch final : public SlowHalf {
  public:
-  SlowStopwatch(std::unique_ptr<SlowHalf> inner, World& world, std::vector<TimedStep>& steps, const AfterStep& after)
-      : inner_(std::move(inner)), world_(world), steps_(steps), after_(after) {}
+  SlowStopwatch(std::unique_ptr<SlowHalf> inner, World& world, std::vector<TimedStep>& steps, const AfterStep& after,
+                bool moves_bodies)
+      : inner_(std::move(inner)), world_(world), steps_(steps), after_(after), moves_bodies_(moves_bodies) {}
   void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override {
     const double start = cpu_seconds();
     inner_->step_bytes(feedback, model, report);
     steps_.push_back({report, cpu_seconds() - start});
-    if (after_) after_(world_, report);
+    const auto* fast = moves_bodies_ ? reinterpret_cast<const accelerance::Feedback*>(feedback) : nullptr;
+    if (after_) after_({world_, report, fast});
   }
 
  private:
@@ -33,6 +37,7 @@ class SlowStopwatch final : public SlowHalf {
   World& world_;
   std::vector<TimedStep>& steps_;
   const AfterStep& after_;
+  const bool moves_bodies_;
 };
 
 class FastStopwatch final : public FastHalf {
@@ -87,7 +92,10 @@ TimedRun run_timed(const Scene& scene, World& world, const std::string& method_n
   const std::unique_ptr<Device> device = scene.make_device();
   Method method = make_method(scene, method_name, world, *device);
   const bool slow = method.slow != nullptr;
-  if (slow) method.slow = std::make_unique<SlowStopwatch>(std::move(method.slow), world, out.steps, after);
+  if (slow) {
+    const bool moves_bodies = method_name == "accelerance" || method_name == "impulse";
+    method.slow = std::make_unique<SlowStopwatch>(std::move(method.slow), world, out.steps, after, moves_bodies);
+  }
   method.fast = std::make_unique<FastStopwatch>(std::move(method.fast), out.ticks);
   Keeper keeper(out.run.data);
   RunControl control;
@@ -117,12 +125,32 @@ Series make_series(const RunData& run, const std::function<double(const TickRow&
   return out;
 }
 
-double compute_body_energy(const World& world) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < world.bodies().size(); ++i) {
+EnergyAtSteps::EnergyAtSteps(const World& world, double stiffness) : stiffness_(stiffness) {
+  read(world);
+}
+
+void EnergyAtSteps::read(const World& world) {
+  energies_.assign(world.bodies().size(), 0.0);
+  for (std::size_t i = 0; i < energies_.size(); ++i) {
     const Body* body = world.bodies()[i].body.get();
-    if (body && static_cast<int>(i) != world.tool()) sum += body->compute_energy().total();
+    if (body && static_cast<int>(i) != world.tool()) energies_[i] = body->compute_energy().total();
   }
+}
+
+double EnergyAtSteps::add(const SeenStep& step) {
+  const std::int32_t moved = step.fast->header.sequence > 0 ? step.fast->bodies : 0;
+  for (std::int32_t k = 0; k < moved; ++k) {
+    const accelerance::Feedback::Body& f = step.fast->body[static_cast<std::size_t>(k)];
+    const auto& body = dynamic_cast<const RigidBody&>(*step.world.bodies()[static_cast<std::size_t>(f.body)].body);
+    const Vec3 spin = body.centre_pose().rotation * (f.pose.rotation.conjugate() * f.velocity.tail<3>());
+    energies_[static_cast<std::size_t>(f.body)] = 0.5 * body.mass() * f.velocity.head<3>().squaredNorm() +
+                                                  0.5 * spin.dot(body.compute_world_inertia() * spin) -
+                                                  body.mass() * step.world.settings().gravity.dot(f.pose.position);
+  }
+  double sum = std::accumulate(energies_.begin(), energies_.end(), 0.0);
+  for (std::int32_t k = 0; k < step.fast->contacts && moved > 0; ++k)
+    sum += 0.5 / stiffness_ * step.fast->contact[static_cast<std::size_t>(k)].force.squaredNorm();
+  read(step.world);
   return sum;
 }
 

@@ -6,6 +6,7 @@
 
 #include "palpate/experiments/experiment.h"
 #include "palpate/experiments/scene_run.h"
+#include "palpate/methods/accelerance_feedback.h"
 
 // What the experiments after Susa, Sato & Hasegawa 2011 share.
 namespace palpate::susa {
@@ -30,8 +31,13 @@ struct TimedRun {
   double stage(Stage stage) const;  ///< mean computing time [s]
 };
 
-/// What to do after each slow step.
-using AfterStep = std::function<void(World& world, const StepReport& report)>;
+/// A slow step that has been made.
+struct SeenStep {
+  World& world;
+  const StepReport& report;
+  const accelerance::Feedback* fast;  ///< what it began with; null of methods that move nothing in the fast loop
+};
+using AfterStep = std::function<void(const SeenStep& step)>;
 
 /// In lockstep, with the scene's own hand. `name` is that of the data.
 TimedRun run_timed(const Scene& scene, World& world, const std::string& method, const std::string& name,
@@ -41,7 +47,19 @@ TimedRun run_timed(const Scene& scene, World& world, const std::string& method, 
 Series make_series(const RunData& run, const std::function<double(const TickRow&)>& value,
                    SeriesStyle style = SeriesStyle::kMethod);
 
-/// Kinetic and gravitational energy of all bodies but the tool [J].
-double compute_body_energy(const World& world);
+/// Adds up the kinetic and gravitational energy of rigid bodies but the tool at the moments at which slow steps begin,
+/// each where it really is then: of those that the fast loop moves, where that has them; and of the springs between
+/// them and the pointers, which are balls.
+class EnergyAtSteps {
+ public:
+  EnergyAtSteps(const World& world, double stiffness);
+  /// Of the moment at which this step began [J].
+  double add(const SeenStep& step);
+
+ private:
+  void read(const World& world);
+  const double stiffness_;
+  std::vector<double> energies_;  ///< of each body, at the end of the last step
+};
 
 }  // namespace palpate::susa

@@ -35,18 +35,16 @@ Push push_cube(double period, AcceleranceSettings::Way way, const std::string& n
   World world = make_world(scene);
   const RigidBody& cube = find_rigid(world, "cube");
   Push out;
-  std::vector<double> ends;  // speeds at the ends of slow steps, which go on with the force at their beginning
-  out.data = run_timed(scene, world, "accelerance", name, options, [&](World&, const StepReport&) {
-               ends.push_back(cube.velocities()[0].x());
+  out.data = run_timed(scene, world, "accelerance", name, options, [&](const SeenStep& step) {
+               for (std::int32_t k = 0; k < step.fast->bodies && step.fast->header.sequence > 0; ++k) {
+                 const accelerance::Feedback::Body& f = step.fast->body[static_cast<std::size_t>(k)];
+                 if (step.world.bodies()[static_cast<std::size_t>(f.body)].body.get() != &cube) continue;
+                 out.times.push_back(step.fast->header.time + scene.run.dt);
+                 out.speeds.push_back(f.velocity.x());
+               }
              }).run.data;
   out.way = cube.centre_pose().position.x();
   const auto push_at = [&](std::size_t tick) { return -out.data.ticks[tick].wanted.force.x(); };
-  for (std::size_t k = 1; k < ends.size(); ++k) {
-    const double time = static_cast<double>(k) * period;
-    const auto tick = static_cast<std::size_t>(std::lround(time / scene.run.dt));
-    out.times.push_back(time);
-    out.speeds.push_back(ends[k] - period * (push_at(tick - 1) / cube.mass() - kPushFriction * kWeightG));
-  }
   double impulse = 0.0, from = kNotMeasured, to = kNotMeasured, first = 0.0, last = 0.0;
   for (std::size_t i = 0; i < out.times.size(); ++i) {
     if (out.times[i] < kPushFrom - 1e-9 || out.times[i] > kPushTo + 1e-9) continue;

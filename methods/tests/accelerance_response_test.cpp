@@ -51,7 +51,8 @@ TEST(Response, DirectWayIsTheTangentThatTestSimulationsFind) {
     const std::vector<std::int32_t> boxes = boxes_of(world);
     std::vector<Response::TestPoint> points;
     for (const std::int32_t b : boxes) points.push_back({b, Vec3(-0.025, 0.01, 0.005), 1e-4});
-    Response response(world, h);
+    const JointFrames joints(world);
+    Response response(world, joints, h);
     Eigen::MatrixXd direct, tests;
     ASSERT_TRUE(response.compute_by_tests(points, tests));
     ASSERT_TRUE(response.try_step(Response::Contacts::kKept));
@@ -84,7 +85,8 @@ TEST(Response, LocalContactsAreTakenOutWhole) {
   StepReport report;
   ASSERT_TRUE(world.step(0.05, report));
   const std::vector<std::int32_t> boxes = boxes_of(world);
-  Response response(world, 0.05);
+  const JointFrames joints(world);
+  Response response(world, joints, 0.05);
   ASSERT_TRUE(response.try_step(Response::Contacts::kKept));
   Eigen::MatrixXd A;
   response.compute_direct(boxes, 64, true, A);
@@ -109,7 +111,8 @@ std::vector<double> run_stack(bool tests) {
     const std::vector<std::int32_t> boxes = boxes_of(world);
     std::vector<Response::TestPoint> points;
     for (const std::int32_t b : boxes) points.push_back({b, Vec3(0.0, 0.025, 0.0), 2.0});
-    Response response(world, 0.05);
+    const JointFrames joints(world);
+    Response response(world, joints, 0.05);
     Eigen::MatrixXd A;
     EXPECT_TRUE(response.compute_by_tests(points, A));
     response.compute_direct(boxes, 64, true, A);

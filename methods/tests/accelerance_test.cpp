@@ -180,7 +180,7 @@ TEST(Accelerance, ThirtySixNeighboursAtOnceStayStable) {
   rig.go(Vec3(0.0, -0.01, 0.0), 0.4);
   rig.run(0.2);
   EXPECT_EQ(rig.feedback.bodies, 36);
-  EXPECT_NEAR(rig.last.wrench.force.y(), 36.0, 0.01);  // 1 mm deep on 1000 N/m each
+  EXPECT_NEAR(rig.last.wrench.force.y(), 36.0, 0.036);  // 1 mm deep on 1000 N/m each; 1 µm of overlap is left alone
   double worst = 0.0;
   rig.go(Vec3(0.05, 0.0, 0.0), 0.2, [&] { worst = std::max(worst, std::abs(rig.last.wrench.force.y() - 36.0)); });
   EXPECT_LT(worst, 0.5);

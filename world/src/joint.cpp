@@ -17,19 +17,16 @@ Quat frame_of(const Body* body, const BodyPoint& point, const Quat& frame) noexc
 }
 
 /// A joint with its ends where they are now.
-struct Ends {
+struct Ends : JointEnds {
   const Joint& joint;
-  const Body* b;
-  Vec3 p_a, p_b;
-  Quat q_a, q_b;
+  const Body* b;  ///< null: the world, or not asked for
 
+  Ends(const Joint& j, const JointEnds& ends) noexcept : JointEnds(ends), joint(j), b(nullptr) {}
   Ends(const Joint& j, const Body* body_a, const Body* body_b) noexcept
-      : joint(j),
-        b(body_b),
-        p_a(point_of(body_a, j.point_a)),
-        p_b(point_of(body_b, j.point_b)),
-        q_a(frame_of(body_a, j.point_a, j.frame_a)),
-        q_b(frame_of(body_b, j.point_b, j.frame_b)) {}
+      : JointEnds{point_of(body_a, j.point_a), point_of(body_b, j.point_b), frame_of(body_a, j.point_a, j.frame_a),
+                  frame_of(body_b, j.point_b, j.frame_b)},
+        joint(j),
+        b(body_b) {}
 
   Vec3 axis() const noexcept { return q_b * Vec3::UnitX(); }
   Vec3 turn_error() const noexcept { return rotation_vector(q_a * q_b.conjugate()); }
@@ -180,11 +177,8 @@ void add_slider(Writer& writer, const Ends& ends) {
   writer.add_axis(false, ends.axis(), (ends.p_a - ends.p_b).dot(ends.axis()), ends.joint.lower, ends.joint.upper);
 }
 
-}  // namespace
-
-std::size_t compute_joint_constraints(const Joint& joint, const Body* a, const Body* b, double h,
-                                      JointConstraints& out) noexcept {
-  const Ends ends(joint, a, b);
+std::size_t write(const Ends& ends, double h, JointConstraints& out) noexcept {
+  const Joint& joint = ends.joint;
   Writer writer(out, ends, h);
   writer.points_b[0] = joint.point_b;
   switch (joint.kind) {
@@ -217,6 +211,22 @@ std::size_t compute_joint_constraints(const Joint& joint, const Body* a, const B
       break;
   }
   return writer.count();
+}
+
+}  // namespace
+
+std::size_t compute_joint_constraints(const Joint& joint, const Body* a, const Body* b, double h,
+                                      JointConstraints& out) noexcept {
+  return write(Ends(joint, a, b), h, out);
+}
+
+std::size_t compute_joint_constraints(const Joint& joint, const JointEnds& ends, double h,
+                                      JointConstraints& out) noexcept {
+  return write(Ends(joint, ends), h, out);
+}
+
+JointEnds find_joint_ends(const Joint& joint, const Body* a, const Body* b) noexcept {
+  return Ends(joint, a, b);
 }
 
 double compute_joint_error(const Joint& joint, const Body* a, const Body* b) noexcept {

@@ -78,7 +78,7 @@ void World::prepare() {
   }
   finder_ = std::make_unique<ContactFinder>(settings_.contacts);
   moving_.resize(bodies_.size());
-  int dense = 0, light = 0, most_dense_rows = 0, most_entries = 16;
+  int dense = 0, light = 0, most_entries = 16;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const Body* body = bodies_[i].body.get();
     finder_->add(body, bodies_[i].shape);
@@ -96,21 +96,31 @@ void World::prepare() {
     }
     m.side = {ConstraintSide::Kind::kDense, dense++, -1};
     const int rows = std::min(body->max_rows(), 3 * settings_.contacts.max_contacts);
-    most_dense_rows = std::max(most_dense_rows, std::min(rows, 1024));
+    most_dense_rows_ = std::max(most_dense_rows_, std::min(rows, 1024));
     m.rows.reserve(std::min(rows, 1024), std::min(rows, 1024) * body->max_row_entries());
     m.lambda.reserve(static_cast<std::size_t>(rows));
   }
   for (const auto& [a, b] : ignored_) finder_->ignore(a, b);
   entries_.resize(static_cast<std::size_t>(most_entries));
   for (std::size_t i = 0; i < bodies_.size(); ++i) free_changes_.emplace_back(moving_[i].free);
-  const int rows = 3 * settings_.contacts.max_contacts + 16 * static_cast<int>(joints_.size());
-  problem_.reserve(rows, dense, most_dense_rows, light);
-  solver_->reserve(rows, 2 * rows, light);
-  lambda_.reserve(static_cast<std::size_t>(rows));
+  reserve_rows(0);
   contacts_.reserve(static_cast<std::size_t>(settings_.contacts.max_contacts));
   contact_forces_.reserve(contacts_.capacity());
   foot_offsets_.reserve(contacts_.capacity());
+  first_of_joint_.reserve(joints_.size());
   save_state(start_);
+}
+
+void World::reserve_rows(std::size_t springs) {
+  const int rows =
+      3 * (settings_.contacts.max_contacts + static_cast<int>(springs)) + 16 * static_cast<int>(joints_.size());
+  const auto light = static_cast<int>(light_.size());
+  const auto dense = static_cast<int>(std::count_if(
+      moving_.begin(), moving_.end(), [](const Moving& m) { return m.side.kind == ConstraintSide::Kind::kDense; }));
+  problem_.reserve(rows, dense, most_dense_rows_, light);
+  solver_->reserve(rows, 2 * rows, light);
+  lambda_.reserve(static_cast<std::size_t>(rows));
+  springs_.reserve(springs);
 }
 
 void World::save_state(WorldState& out) const {
@@ -142,6 +152,7 @@ void World::restore_state(const WorldState& state) {
 
 void World::reset() {
   restore_state(start_);
+  springs_.clear();
   for (std::size_t i = 0; i < moving_.size(); ++i) {
     if (moving_[i].absent) set_absent(static_cast<int>(i), false);
   }
@@ -160,6 +171,18 @@ void World::set_absent(int body, bool absent) {
   std::fill(m.other_free.begin(), m.other_free.end(), Vec3::Zero());
   std::fill(m.change.begin(), m.change.end(), Vec3::Zero());
   finder_->set_absent(body, absent);
+}
+
+void World::set_springs(std::span<const SpringContact> springs) {
+  const auto is_wrong = [&](const SpringContact& s) {
+    return s.body < 0 || s.body >= static_cast<int>(moving_.size()) ||
+           moving_[static_cast<std::size_t>(s.body)].free.empty() || !(s.stiffness > 0.0) || !(s.damping >= 0.0);
+  };
+  if (const auto wrong = std::find_if(springs.begin(), springs.end(), is_wrong); wrong != springs.end())
+    fail_input("spring on body {}, stiffness {} N/m, damping {} N·s/m; allowed: a body that can move, above 0, from 0",
+               wrong->body, wrong->stiffness, wrong->damping);
+  if (springs.size() > springs_.capacity()) reserve_rows(2 * springs.size());
+  springs_.assign(springs.begin(), springs.end());
 }
 
 BodyEnergy World::compute_energy() const noexcept {

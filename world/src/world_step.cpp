@@ -154,12 +154,15 @@ void World::assemble(const Assembly& to) {
     if (m.side.kind == ConstraintSide::Kind::kLight) m.side.body = to.problem.add_light_body();
   }
   const auto body_of = [&](int i) { return i < 0 ? nullptr : bodies_[static_cast<std::size_t>(i)].body.get(); };
+  first_of_joint_.clear();
   for (const Joint& j : joints_) {
+    first_of_joint_.push_back(static_cast<int>(to.problem.constraints().size()));
     const std::size_t count =
         compute_joint_constraints(j, body_of(j.body_a), body_of(j.body_b), to.h, joint_constraints_);
     for (std::size_t k = 0; k < count; ++k)
       add_constraint_rows(to, joint_constraints_[k], j.body_a, j.point_a, j.body_b);
   }
+  for (const SpringContact& s : springs_) add_spring(to, s);
   first_contact_ = static_cast<int>(to.problem.constraints().size());
   JointConstraint contact;
   for (const Contact& c : contacts_) {
@@ -174,6 +177,24 @@ void World::assemble(const Assembly& to) {
     contact.points_b[0] = c.foot_b;
     add_constraint_rows(to, contact, c.body_a, c.foot_a, c.body_b);
   }
+}
+
+/// Backward Euler of f = −k x − b ẋ as soft rows: δ + C f = 0 with C = 1/(k + b/h), δ = x⁺ less the damper's share of
+/// x.
+void World::add_spring(const Assembly& to, const SpringContact& spring) {
+  JointConstraint rows;
+  rows.constraint.kind = ConstraintKind::kContact;
+  rows.constraint.rows = 3;
+  rows.constraint.friction = spring.friction;
+  const double total = spring.stiffness + spring.damping / to.h;
+  rows.compliance = 1.0 / total;
+  const Body& body = *bodies_[static_cast<std::size_t>(spring.body)].body;
+  const Vec3 error =
+      spring.stiffness / total * (body.compute_point(spring.foot) - spring.place) - to.h * spring.velocity;
+  std::array<Vec3, 3> axes{spring.normal};
+  make_tangents(spring.normal, axes[1], axes[2]);
+  for (std::size_t r = 0; r < 3; ++r) rows.rows[r] = {false, axes[r], error.dot(axes[r])};
+  add_constraint_rows(to, rows, spring.body, spring.foot, -1);
 }
 
 void World::add_constraint_rows(const Assembly& to, const JointConstraint& what, int body_a, const BodyPoint& point_a,
@@ -262,6 +283,14 @@ void World::read_contact_forces() {
     contact_forces_.push_back(Eigen::Map<const Vec3>(lambda_.data() + c.first_row));
 }
 
+Vec3 World::compute_spring_force(std::size_t spring) const noexcept {
+  const std::size_t constraint = static_cast<std::size_t>(first_contact_) - springs_.size() + spring;
+  const double* lambda = lambda_.data() + problem_.constraints()[constraint].first_row;
+  Vec3 t1, t2;
+  make_tangents(springs_[spring].normal, t1, t2);
+  return lambda[0] * springs_[spring].normal + lambda[1] * t1 + lambda[2] * t2;
+}
+
 /// First guess: the last step's forces, turned to the new tangents, of contacts with the same identity; where a feature
 /// changed its name (which corner of two cubes face to face lies on which is a matter of rounding), of the last contact
 /// of that pair at the same place. Both lists are ordered by bodies and identity.
@@ -344,6 +373,7 @@ void World::advance() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     if (!moving_[i].free.empty() && !moving_[i].absent) bodies_[i].body->advance(h_, moving_[i].change);
   }
+  for (SpringContact& s : springs_) s.place += h_ * s.velocity;
   remember();
 }
 

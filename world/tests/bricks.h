@@ -23,8 +23,8 @@ struct BrickOptions {
   Vec3 size = Vec3::Constant(0.1);
   double density = 1000.0;
   double friction = 0.5;
-  Pose pose;
-  Twist velocity;
+  Pose pose{};
+  Twist velocity{};
   bool touches = true;
 };
 

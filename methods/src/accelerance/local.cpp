@@ -5,21 +5,20 @@
 namespace palpate::accelerance {
 namespace {
 
-using Mat6 = Eigen::Matrix<double, 6, 6>;
-
-/// Of two neighbours, the part of A for six or three inputs; the missing ones are zero.
-Mat6 read_block(const Model& m, int row, int column) noexcept {
-  Mat6 out = Mat6::Zero();
-  const Eigen::Map<const Eigen::MatrixXd> A(m.A.data(), 6 * m.neighbours, m.columns * m.neighbours);
-  out.leftCols(m.columns) = A.block(6 * row, m.columns * column, 6, m.columns);
-  return out;
-}
-
 Vec3 velocity_at(const Vec6& u, const Vec3& arm) noexcept {
   return u.head<3>() + u.tail<3>().cross(arm);
 }
 
 }  // namespace
+
+/// Of two neighbours, the part of A for six or three inputs; the missing ones are zero.
+LocalDynamics::Mat6 LocalDynamics::read_block(int row, int column) const noexcept {
+  Mat6 out = Mat6::Zero();
+  const Eigen::Index columns = model_->columns;
+  const Eigen::Map<const Eigen::MatrixXd> A(model_->A.data(), 6 * model_->neighbours, columns * model_->neighbours);
+  out.leftCols(columns) = A.block(6 * row, columns * column, 6, columns);
+  return out;
+}
 
 void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept {
   model_ = &model;
@@ -27,10 +26,12 @@ void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept
   overlap_ = overlap;
   for (int k = 0; k < model.neighbours; ++k) {
     const auto column = static_cast<std::size_t>(k);
+    own_[column] = read_block(k, k);
     coupled_count_[column] = 0;
     for (int j = 0; j < model.neighbours; ++j) {
-      if (j == k || !read_block(model, j, k).isZero(0.0))
-        coupled_[column][static_cast<std::size_t>(coupled_count_[column]++)] = static_cast<std::int8_t>(j);
+      const bool coupled = j == k || !read_block(j, k).isZero(0.0);
+      are_coupled_[static_cast<std::size_t>(j)][column] = coupled;
+      if (coupled) coupled_[column][static_cast<std::size_t>(coupled_count_[column]++)] = static_cast<std::int8_t>(j);
     }
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(model.local_contacts); ++i) {
@@ -39,43 +40,87 @@ void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     r.axes << c.normal, t1, t2;
-    r.arm_b.setZero();
+    r.J_b.setZero();
+    r.Y_b.setZero();
     r.force = c.force;
   }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(model.local_joints); ++i)
+    joint_forces_[i] = model.local_joint[i].force;
 }
 
 void LocalDynamics::start(std::span<const Pose> poses, std::span<const Vec6> velocities) noexcept {
   for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {
-    accelerations_[k] = model_->neighbour[k].acceleration;
     velocities_[k] = velocities[k];
+    ends_[k] = velocities[k] + h_ * model_->neighbour[k].acceleration;
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
     const LocalContact& c = model_->local_contact[i];
     Ready& r = ready_[i];
     const Pose& a = poses[static_cast<std::size_t>(c.a)];
-    r.arm_a = a.rotation * c.foot_a;
-    Vec3 apart = a.position + r.arm_a - c.foot_b;
+    const auto lever = [&](const Vec3& arm) {
+      Mat63 J;
+      J << r.axes, skew(arm) * r.axes;
+      return J;
+    };
+    const Vec3 arm_a = a.rotation * c.foot_a;
+    r.J_a = lever(arm_a);
+    Vec3 apart = a.position + arm_a - c.foot_b;
     if (c.b >= 0) {
       const Pose& b = poses[static_cast<std::size_t>(c.b)];
-      r.arm_b = b.rotation * c.foot_b;
-      apart = a.position + r.arm_a - b.position - r.arm_b;
+      const Vec3 arm_b = b.rotation * c.foot_b;
+      r.J_b = -lever(arm_b);
+      apart = a.position + arm_a - b.position - arm_b;
     }
     r.gap = c.normal.dot(apart) + c.offset;
     r.wish = -r.gap / h_;
-    if (r.gap < 0.0) r.wish = overlap_ == Overlap::kMoved ? 0.0 : std::min(r.wish, kPushOut);
+    if (r.gap < 0.0) r.wish = overlap_ == Overlap::kMoved ? 0.0 : std::min(r.wish, push_out_speed_);
     find_own_response(c, r);
-    apply(c, r, r.force);
   }
+  start_joints(poses);
+  start_warm();
+}
+
+/// Begins with the last step's forces, less where that would be too much: what stopped a body in one tick would throw
+/// it in the next, and a few sweeps do not take all of it back. Forces λ change the kinetic energy by s p + s² q if s
+/// of them act (and contacts that are apart may close); the best s between 0 and 1 is taken, so they never add to it.
+void LocalDynamics::start_warm() noexcept {
+  const auto contacts = static_cast<std::size_t>(model_->local_contacts);
+  const auto compute_power = [&](bool wished) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < contacts; ++i) {
+      const Ready& r = ready_[i];
+      if (r.force.isZero(0.0)) continue;
+      sum += wished ? r.force.x() * r.wish : r.force.dot(velocity(model_->local_contact[i], r));
+    }
+    for (const Row& row : rows()) sum += *row.force * (wished ? row.wish : compute_row_rate(row));
+    return sum;
+  };
+  const auto act = [&](double share) {
+    for (std::size_t i = 0; i < contacts; ++i) apply(model_->local_contact[i], ready_[i], share * ready_[i].force);
+    for (const Row& row : rows()) apply_row(row, share * *row.force);
+  };
+  const double before = compute_power(false), p = before - compute_power(true);
+  act(1.0);
+  const double q = 0.5 * (compute_power(false) - before);
+  const double best = q > 0.0 ? std::clamp(-0.5 * p / q, 0.0, 1.0) : p < 0.0 ? 1.0 : 0.0;
+  if (!(best < 1.0)) return;
+  act(best - 1.0);
+  for (std::size_t i = 0; i < contacts; ++i) ready_[i].force *= best;
+  for (const Row& row : rows()) *row.force *= best;
 }
 
 /// With the arms as they are now: Gauss–Seidel with an answer that is too small diverges.
 void LocalDynamics::find_own_response(const LocalContact& c, Ready& r) const noexcept {
-  Mat3 K = point_response(c.a, r.arm_a);
+  const auto a = static_cast<std::size_t>(c.a);
+  r.Y_a = h_ * own_[a] * r.J_a;
+  Mat3 K = r.J_a.transpose() * r.Y_a;
   if (c.b >= 0) {
-    K += point_response(c.b, r.arm_b) - point_response(c.a, r.arm_a, c.b, r.arm_b) -
-         point_response(c.b, r.arm_b, c.a, r.arm_a);
+    const auto b = static_cast<std::size_t>(c.b);
+    r.Y_b = h_ * own_[b] * r.J_b;
+    K += r.J_b.transpose() * r.Y_b;
+    if (are_coupled_[a][b])
+      K += h_ * (r.J_a.transpose() * read_block(c.a, c.b) * r.J_b + r.J_b.transpose() * read_block(c.b, c.a) * r.J_a);
   }
-  K = (h_ * r.axes.transpose() * K * r.axes).eval();
   r.inverse_normal = K(0, 0) > 0.0 ? 1.0 / K(0, 0) : 0.0;
   // One number for both tangents, the larger answer: a step along the slip itself is what makes friction oppose it.
   const double mean = 0.5 * (K(1, 1) + K(2, 2));
@@ -96,7 +141,9 @@ void LocalDynamics::part(std::span<Pose> poses) const noexcept {
     const double done = c.normal.dot(c.b < 0 ? a : Vec3(a - shift[static_cast<std::size_t>(c.b)]));
     const double missing = -r.gap * std::min(1.0, h_ / kPartTime) - done;
     if (missing <= 0.0) continue;
-    const auto ease = [&](int k) { return c.normal.dot(read_block(*model_, k, k).topLeftCorner<3, 3>() * c.normal); };
+    const auto ease = [&](int k) {
+      return c.normal.dot(own_[static_cast<std::size_t>(k)].topLeftCorner<3, 3>() * c.normal);
+    };
     const double of_a = ease(c.a), of_b = c.b < 0 ? 0.0 : ease(c.b);
     if (!(of_a + of_b > 0.0)) continue;
     a += missing * of_a / (of_a + of_b) * c.normal;
@@ -109,71 +156,72 @@ void LocalDynamics::part(std::span<Pose> poses) const noexcept {
 
 void LocalDynamics::push(int neighbour, const Vec6& change) noexcept {
   const auto column = static_cast<std::size_t>(neighbour);
+  if (coupled_count_[column] == 1) {
+    ends_[column] += h_ * (own_[column] * change);
+    return;
+  }
   const Eigen::Index rows = 6 * model_->neighbours, columns = model_->columns;
   for (std::int32_t i = 0; i < coupled_count_[column]; ++i) {
     const int j = coupled_[column][static_cast<std::size_t>(i)];
     const double* A = model_->A.data() + columns * neighbour * rows + 6 * j;
-    Vec6& to = accelerations_[static_cast<std::size_t>(j)];
-    for (Eigen::Index c = 0; c < columns; ++c) to += change[c] * Eigen::Map<const Vec6>(A + c * rows);
+    Vec6& to = ends_[static_cast<std::size_t>(j)];
+    for (Eigen::Index c = 0; c < columns; ++c) to += h_ * change[c] * Eigen::Map<const Vec6>(A + c * rows);
   }
 }
 
 Vec3 LocalDynamics::point_acceleration(int neighbour, const Vec3& arm) const noexcept {
-  return velocity_at(accelerations_[static_cast<std::size_t>(neighbour)], arm);
+  return velocity_at(acceleration(neighbour), arm);
 }
 
-Mat3 LocalDynamics::point_response(int of, const Vec3& arm, int by, const Vec3& by_arm) const noexcept {
-  const Mat6 A = read_block(*model_, of, by);
-  Eigen::Matrix<double, 6, 3> by_force = A.leftCols<3>();
-  if (model_->columns == 6) by_force += A.rightCols<3>() * skew(by_arm);
+Mat3 LocalDynamics::point_response(int neighbour, const Vec3& arm) const noexcept {
+  const Mat6& A = own_[static_cast<std::size_t>(neighbour)];
+  const Mat63 by_force = A.leftCols<3>() + A.rightCols<3>() * skew(arm);
   return by_force.topRows<3>() - skew(arm) * by_force.bottomRows<3>();
 }
 
 /// Of a against b along the contact's axes at the end of the step [m/s].
 Vec3 LocalDynamics::velocity(const LocalContact& c, const Ready& r) const noexcept {
-  const auto at_end = [&](int k, const Vec3& arm) {
-    const auto place = static_cast<std::size_t>(k);
-    return velocity_at(velocities_[place] + h_ * accelerations_[place], arm);
-  };
-  Vec3 v = at_end(c.a, r.arm_a);
-  if (c.b >= 0) v -= at_end(c.b, r.arm_b);
-  return r.axes.transpose() * v;
+  Vec3 v = r.J_a.transpose() * ends_[static_cast<std::size_t>(c.a)];
+  if (c.b >= 0) v += r.J_b.transpose() * ends_[static_cast<std::size_t>(c.b)];
+  return v;
 }
 
 void LocalDynamics::apply(const LocalContact& c, const Ready& r, const Vec3& change) noexcept {
   if (change.isZero(0.0)) return;
-  const Vec3 f = r.axes * change;
-  Vec6 wrench;
-  wrench << f, r.arm_a.cross(f);
-  push(c.a, wrench);
-  if (c.b < 0) return;
-  wrench << -f, -r.arm_b.cross(f);
-  push(c.b, wrench);
+  push_along(c.a, r.J_a, r.Y_a, change);
+  if (c.b >= 0) push_along(c.b, r.J_b, r.Y_b, change);
 }
 
-double LocalDynamics::sweep_contacts() noexcept {
-  double largest = 0.0;
+double LocalDynamics::sweep() noexcept {
+  using Vec2 = Eigen::Vector2d;
+  double largest = sweep_rows();
   for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
     const LocalContact& c = model_->local_contact[i];
     Ready& r = ready_[i];
-    Vec3 v = velocity(c, r);
-    if (!(r.force.x() > 0.0) && v.x() >= r.wish) continue;
-    Vec3 change(std::max(-r.force.x(), r.inverse_normal * (r.wish - v.x())), 0.0, 0.0);
-    if (!std::isfinite(change.x())) continue;
-    apply(c, r, change);
-    r.force.x() += change.x();
-    if (c.friction > 0.0 || !r.force.tail<2>().isZero(0.0)) {
-      v = velocity(c, r);
-      Eigen::Vector2d rubs = r.force.tail<2>() - r.inverse_tangents * v.tail<2>();
-      const double limit = c.friction * r.force.x();
-      if (rubs.norm() > limit) rubs *= limit / rubs.norm();
-      const Vec3 along(0.0, rubs.x() - r.force.y(), rubs.y() - r.force.z());
-      if (along.allFinite()) {
-        apply(c, r, along);
-        r.force.tail<2>() = rubs;
-        change += along;
-      }
-    }
+    const Vec6& a = ends_[static_cast<std::size_t>(c.a)];
+    const bool pair = c.b >= 0;
+    const Vec6& b = ends_[static_cast<std::size_t>(pair ? c.b : c.a)];  // unused without one
+    double nears = r.J_a.col(0).dot(a);
+    if (pair) nears += r.J_b.col(0).dot(b);
+    if (!(r.force.x() > 0.0) && nears >= r.wish) continue;
+    const double push = std::max(-r.force.x(), r.inverse_normal * (r.wish - nears));
+    if (!std::isfinite(push)) continue;
+    using One = Eigen::Matrix<double, 1, 1>;
+    push_along(c.a, r.J_a.col(0), r.Y_a.col(0), One(push));
+    if (pair) push_along(c.b, r.J_b.col(0), r.Y_b.col(0), One(push));
+    r.force.x() += push;
+    largest = std::max(largest, std::abs(push));
+    if (!(c.friction > 0.0) && r.force.tail<2>().isZero(0.0)) continue;
+    Vec2 slips = r.J_a.rightCols<2>().transpose() * a;
+    if (pair) slips += r.J_b.rightCols<2>().transpose() * b;
+    Vec2 rubs = r.force.tail<2>() - r.inverse_tangents * slips;
+    const double limit = c.friction * r.force.x(), size = rubs.norm();
+    if (size > limit) rubs *= limit / size;
+    const Vec2 change = rubs - r.force.tail<2>();
+    if (!change.allFinite()) continue;
+    push_along(c.a, r.J_a.rightCols<2>(), r.Y_a.rightCols<2>(), change);
+    if (pair) push_along(c.b, r.J_b.rightCols<2>(), r.Y_b.rightCols<2>(), change);
+    r.force.tail<2>() = rubs;
     largest = std::max(largest, change.norm());
   }
   return largest;

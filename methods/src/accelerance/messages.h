@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "palpate/methods/accelerance_settings.h"
-#include "palpate/methods/method.h"
+#include "palpate/methods/accelerance_feedback.h"
 
 namespace palpate::accelerance {
 
-/// Force and torque about a body's centre of mass, or velocity of it and angular velocity; world frame.
-using Vec6 = Eigen::Matrix<double, 6, 1>;
-
-inline constexpr int kMaxNeighbours = AcceleranceSettings::kMostNeighbours;
-inline constexpr int kMaxContacts = 160;
 inline constexpr int kMaxPlanes = 8;
 inline constexpr int kMaxLocalContacts = 384;
+inline constexpr int kMaxLocalJoints = 32;
 
 /// A half-space that holds all of a body: its points have normal·x ≤ offset. In the frame at the body's centre of mass;
 /// of what does not move, in the world's.
@@ -46,10 +41,12 @@ struct PointerContact {
 /// A body that the fast loop moves.
 struct Neighbour {
   std::int32_t body = -1;
-  Pose pose;                         ///< of its centre of mass, and …
-  Vec6 velocity = Vec6::Zero();      ///< … its velocity when the model begins
-  Vec6 nonlinear = Vec6::Zero();     ///< velocity that the global step gave beyond the last model's, eq. 14
-  Vec6 acceleration = Vec6::Zero();  ///< b of eq. 2 [m/s², rad/s²]
+  Pose pose;                            ///< of its centre of mass, and …
+  Vec6 velocity = Vec6::Zero();         ///< … its velocity when the model begins
+  Vec6 nonlinear = Vec6::Zero();        ///< velocity that the global step gave beyond the last model's, eq. 14
+  Vec6 acceleration = Vec6::Zero();     ///< b of eq. 2 [m/s², rad/s²]
+  double inverse_mass = 0.0;            ///< by itself [1/kg]
+  Mat3 inverse_inertia = Mat3::Zero();  ///< the same about its centre, world frame [1/(kg·m²)]
 };
 
 /// A contact of a neighbour with another or with what does not move. The fast loop has both sides of it, so it is left
@@ -64,6 +61,15 @@ struct LocalContact {
   Vec3 force = Vec3::Zero();    ///< on a, along the normal and make_tangents(): first guess [N]
 };
 
+/// A joint whose ends the fast loop moves. What holds always is in A, and ticks see to it that poses agree; what gives
+/// way (limits, drives, dry friction) is done in every tick.
+struct LocalJoint {
+  static constexpr std::size_t kMaxBounded = 3;  ///< both limits and the drive
+  std::int32_t joint = -1;                       ///< of the world
+  std::int32_t a = -1, b = -1;                   ///< neighbours; −1: what does not move
+  std::array<double, kMaxBounded> force{};       ///< of its bounded rows: first guess [N]
+};
+
 struct Model {
   MessageHeader header;
   double begin;  ///< when the fast loop goes over to it [s]: one slow period after the step began
@@ -71,11 +77,13 @@ struct Model {
   std::int32_t neighbours;
   std::int32_t contacts;
   std::int32_t local_contacts;
+  std::int32_t local_joints;
   std::int32_t columns;   ///< of A for each neighbour: 6 for force and torque, 3 for a force where it was touched
   std::int32_t left_out;  ///< contacts or neighbours that there was no room for
   std::array<Neighbour, kMaxNeighbours> neighbour;
   std::array<PointerContact, kMaxContacts> contact;
   std::array<LocalContact, kMaxLocalContacts> local_contact;
+  std::array<LocalJoint, kMaxLocalJoints> local_joint;
   /// u̇ = A f + b (eq. 8) of all neighbours at once: 6·neighbours rows, columns·neighbours columns, by columns.
   std::array<double, 36 * kMaxNeighbours * kMaxNeighbours> A;
 };
@@ -92,6 +100,11 @@ inline Vec6 add_nonlinear(const Vec6& velocity, const Neighbour& n) noexcept {
   return out;
 }
 
+/// Leaves nothing in a model that the fast loop would move or touch.
+inline void clear_model(Model& model) noexcept {
+  model.neighbours = model.contacts = model.local_contacts = model.local_joints = 0;
+}
+
 /// Copies what is used of a model: it is large and mostly empty. Real-time; counts must be in range.
 inline void copy_model(const Model& from, Model& to) noexcept {
   to.header = from.header;
@@ -100,27 +113,14 @@ inline void copy_model(const Model& from, Model& to) noexcept {
   to.neighbours = from.neighbours;
   to.contacts = from.contacts;
   to.local_contacts = from.local_contacts;
+  to.local_joints = from.local_joints;
   to.columns = from.columns;
   to.left_out = from.left_out;
   std::copy_n(from.neighbour.begin(), from.neighbours, to.neighbour.begin());
   std::copy_n(from.contact.begin(), from.contacts, to.contact.begin());
   std::copy_n(from.local_contact.begin(), from.local_contacts, to.local_contact.begin());
+  std::copy_n(from.local_joint.begin(), from.local_joints, to.local_joint.begin());
   std::copy_n(from.A.begin(), 6 * from.columns * from.neighbours * from.neighbours, to.A.begin());
 }
-
-struct Feedback {
-  struct Body {
-    std::int32_t body = -1;
-    Pose pose;
-    Vec6 velocity = Vec6::Zero();
-    Vec6 wrench = Vec6::Zero();   ///< of the hand in the last tick
-    Vec6 impulse = Vec6::Zero();  ///< of the hand since the model began [N·s, N·m·s]
-  };
-  MessageHeader header;
-  DeviceState device;
-  std::uint64_t taken;  ///< sequence of the model in use
-  std::int32_t bodies;
-  std::array<Body, kMaxNeighbours> body;
-};
 
 }  // namespace palpate::accelerance

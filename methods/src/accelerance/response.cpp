@@ -19,6 +19,11 @@ Vec6 read_blocks(std::span<const Vec3> blocks) noexcept {
   return out;
 }
 
+std::int32_t find_place(std::span<const std::int32_t> bodies, std::int32_t body) noexcept {
+  const auto at = std::find(bodies.begin(), bodies.end(), body);
+  return at == bodies.end() ? -1 : static_cast<std::int32_t>(at - bodies.begin());
+}
+
 }  // namespace
 
 bool Response::try_step(Contacts contacts) {
@@ -62,6 +67,52 @@ void Response::add_held(const Constraint& c, const Vec3& along, const Vec3& forc
   if (side_count > 0 && row.compliance > 0.0) held_.push_back(row);
 }
 
+/// One that the fast loop can do, if all that it ties and that moves is among the bodies; else null.
+LocalJoint* Response::add_local_joint(std::span<const std::int32_t> bodies, std::size_t joint) {
+  const Joint& j = world_.joints()[joint];
+  const bool room = local_joints_.size() < static_cast<std::size_t>(kMaxLocalJoints);
+  LocalJoint local{static_cast<std::int32_t>(joint), find_place(bodies, j.body_a), find_place(bodies, j.body_b)};
+  const auto stands = [&](std::int32_t body) {
+    const Body* b = body < 0 ? nullptr : world_.bodies()[static_cast<std::size_t>(body)].body.get();
+    return !b || b->block_count() == 0;
+  };
+  const bool both = (local.a >= 0 || stands(j.body_a)) && (local.b >= 0 || stands(j.body_b));
+  if (!room || !both || (local.a < 0 && local.b < 0) || !joints_.is_local(local.joint)) return nullptr;
+  return &local_joints_.emplace_back(local);
+}
+
+void Response::collect_joints(std::span<const std::int32_t> bodies, bool local) {
+  const ConstraintProblem& problem = world_.problem();
+  const std::span<const double> lambda = world_.lambda();
+  local_joints_.clear();
+  const std::size_t joints = world_.joints().size();
+  for (std::size_t j = 0; j < joints; ++j) {
+    LocalJoint* own = local ? add_local_joint(bodies, j) : nullptr;
+    const int end = j + 1 < joints ? world_.first_of_joint(j + 1)
+                                   : world_.first_contact() - static_cast<int>(world_.springs().size());
+    std::size_t bounded = 0;
+    for (int i = world_.first_of_joint(j); i < end; ++i) {
+      const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
+      const auto row = static_cast<std::size_t>(c.first_row);
+      if (c.kind == ConstraintKind::kBounded) {
+        const double force = lambda[row];
+        if (own && bounded < LocalJoint::kMaxBounded) {
+          own->force[bounded++] = force;
+          if (own->a >= 0) local_wrenches_[static_cast<std::size_t>(own->a)] += force * problem.light_J(c.a.first);
+          if (own->b >= 0) local_wrenches_[static_cast<std::size_t>(own->b)] += force * problem.light_J(c.b.first);
+          continue;
+        }
+        if (!(force > c.lower && force < c.upper)) continue;
+      }
+      for (int r = 0; r < c.rows; ++r) {
+        Constraint one = c;
+        for (ConstraintSide* s : {&one.a, &one.b}) s->first += r;
+        add_held(one, Vec3::UnitX(), Vec3::UnitX(), problem.compliance()[row + static_cast<std::size_t>(r)]);
+      }
+    }
+  }
+}
+
 void Response::collect_held(std::span<const std::int32_t> bodies, bool local) {
   local_contacts_.clear();
   idle_.clear();
@@ -69,28 +120,20 @@ void Response::collect_held(std::span<const std::int32_t> bodies, bool local) {
   local_wrenches_.assign(bodies.size(), Vec6::Zero());
   const auto is_near = [&](std::int32_t body) {
     const Body* b = world_.bodies()[static_cast<std::size_t>(body)].body.get();
-    return !b || b->block_count() == 0 || std::find(bodies.begin(), bodies.end(), body) != bodies.end();
+    return !b || b->block_count() == 0 || find_place(bodies, body) >= 0;
   };
   const ConstraintProblem& problem = world_.problem();
   const std::span<const double> lambda = world_.lambda();
   delta_.resize(static_cast<std::size_t>(problem.rows()));
   problem.compute_delta(lambda, delta_);
   held_.clear();
-  for (const Constraint& c : problem.constraints()) {
+  collect_joints(bodies, local);
+  const auto contacts = problem.constraints().subspan(static_cast<std::size_t>(world_.first_contact()));
+  for (std::size_t index = 0; index < contacts.size(); ++index) {
+    const Constraint& c = contacts[index];
     const auto row = static_cast<std::size_t>(c.first_row);
     const double* l = lambda.data() + row;
     const double C = problem.compliance()[row];
-    if (c.kind != ConstraintKind::kContact) {
-      if (c.kind == ConstraintKind::kBounded && !(l[0] > c.lower && l[0] < c.upper)) continue;
-      for (int r = 0; r < c.rows; ++r) {
-        Constraint one = c;
-        for (ConstraintSide* s : {&one.a, &one.b}) s->first += r;
-        add_held(one, Vec3::UnitX(), Vec3::UnitX(), problem.compliance()[row + static_cast<std::size_t>(r)]);
-      }
-      continue;
-    }
-    const auto index =
-        static_cast<std::size_t>(&c - problem.constraints().data()) - static_cast<std::size_t>(world_.first_contact());
     const Contact& contact = world_.contacts()[index];
     const bool room = local_contacts_.size() < static_cast<std::size_t>(kMaxLocalContacts);
     if (local && room && is_near(contact.body_a) && is_near(contact.body_b)) {
@@ -126,17 +169,13 @@ void Response::add_idle(std::span<const std::int32_t> bodies) {
 }
 
 void Response::add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda) {
-  const auto place = [&](std::int32_t body) {
-    const auto at = std::find(bodies.begin(), bodies.end(), body);
-    return at == bodies.end() ? -1 : static_cast<std::int32_t>(at - bodies.begin());
-  };
   const auto foot_of = [&](std::int32_t body, const BodyPoint& foot, const Vec3& point) {
     const Body* b = world_.bodies()[static_cast<std::size_t>(body)].body.get();
     return b ? b->compute_point(foot) : point;
   };
   LocalContact c;
-  c.a = place(contact.body_a);
-  c.b = place(contact.body_b);
+  c.a = find_place(bodies, contact.body_a);
+  c.b = find_place(bodies, contact.body_b);
   c.foot_a = foot_of(contact.body_a, contact.foot_a, contact.point_a);
   c.foot_b = foot_of(contact.body_b, contact.foot_b, contact.point_b);
   c.normal = contact.normal;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "messages.h"
+#include "joint_frames.h"
 
 namespace palpate::accelerance {
 
@@ -14,7 +14,8 @@ namespace palpate::accelerance {
 /// are inputs; what is put there for a test is taken out again.
 class Response {
  public:
-  Response(World& world, double h) : world_(world), h_(h) {}
+  /// `joints` stays where it is.
+  Response(World& world, const JointFrames& joints, double h) : world_(world), joints_(joints), h_(h) {}
 
   /// Which contacts a tried step has.
   enum class Contacts : std::uint8_t {
@@ -41,7 +42,9 @@ class Response {
   /// Bodies farther than `max_bodies` from the first ones, counted along contacts and joints, stand still.
   void compute_direct(std::span<const std::int32_t> bodies, int max_bodies, bool local, Eigen::MatrixXd& A);
   std::span<const LocalContact> local_contacts() const noexcept { return local_contacts_; }
-  /// Force and torque of those on each of the bodies in the last tried step.
+  /// Joints between these bodies, whose limits and drives are left out likewise.
+  std::span<const LocalJoint> local_joints() const noexcept { return local_joints_; }
+  /// Force and torque of both on each of the bodies in the last tried step.
   std::span<const Vec6> local_wrenches() const noexcept { return local_wrenches_; }
 
   /// Where a test pushes.
@@ -62,6 +65,8 @@ class Response {
     double compliance = 0.0;
   };
   void collect_held(std::span<const std::int32_t> bodies, bool local);
+  void collect_joints(std::span<const std::int32_t> bodies, bool local);
+  LocalJoint* add_local_joint(std::span<const std::int32_t> bodies, std::size_t joint);
   void add_idle(std::span<const std::int32_t> bodies);
   void add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda);
   void add_held(const Constraint& c, const Vec3& along, const Vec3& force, double compliance);
@@ -69,11 +74,13 @@ class Response {
   void fill_system();
 
   World& world_;
+  const JointFrames& joints_;
   const double h_;
   double least_compliance_ = 0.0;
   std::vector<double> delta_;
   std::vector<HeldRow> held_;
   std::vector<LocalContact> local_contacts_;
+  std::vector<LocalJoint> local_joints_;
   std::vector<std::size_t> idle_;  ///< contacts of the world that do not push
   std::vector<Vec6> local_wrenches_;
   std::vector<std::int32_t> place_;   ///< of light bodies in the system; −1: not in it

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "accelerance/halves.h"
-#include "accelerance/local.h"
 #include "accelerance/pointer_finder.h"
+#include "accelerance/pointer_forces.h"
 #include "accelerance/response.h"
 
 namespace palpate::accelerance {
@@ -40,8 +40,13 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
         period_(c.slow_period),
         device_(c.start),
         finder_(c.world, c.tool),
-        response_(c.world, c.slow_period),
+        pointers_(c.tool, c.slow_period, c.slow_period),
+        joints_(c.world),
+        local_(joints_),
+        response_(c.world, joints_, c.slow_period),
         last_(std::make_unique<Model>()) {
+    clear_model(*last_);
+    local_.set_push_out_speed(world_.settings().push_out_speed);
     if (world_.tool() >= 0) {
       world_.set_absent(world_.tool(), true);
       const Body& tool = body(world_.tool());
@@ -54,14 +59,22 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   void step(const Feedback& feedback, Model& model, StepReport& report) override;
 
  private:
+  /// A body that the hand pushes, and how: in the step of `impulse`, or as the last step's springs did.
+  struct Pushed {
+    std::int32_t body = -1;
+    Vec6 wrench = Vec6::Zero();
+  };
+
   Body& body(int index) noexcept { return *world_.bodies()[static_cast<std::size_t>(index)].body; }
 
   void take_over(const Feedback& feedback);
   void push(bool on);
   void place_tool();
-  bool advance(StepReport& report);
   void find_neighbours(Model& model);
-  void predict_local();
+  void add_jointed(std::size_t room);
+  void predict_local(const Feedback& feedback);
+  void set_springs();
+  void read_springs(std::vector<Pushed>& out) const;
   Vec6 compute_nonlinear(int body);
   bool find_response(Model& model);
   bool find_response_by_tests(Model& model);
@@ -81,20 +94,19 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   DeviceState device_;
   Pose tool_in_handle_;  ///< of the absent tool's centre
   PointerFinder finder_;
+  PointerForces pointers_;
+  const JointFrames joints_;
+  LocalDynamics local_;
   Response response_;
   std::unique_ptr<Model> last_;  ///< published before this one: what the fast loop follows while this step is made
 
-  /// A body that the hand pushes during this step.
-  struct Pushed {
-    std::int32_t body = -1;
-    Vec6 wrench = Vec6::Zero();
-  };
   std::vector<Pushed> pushed_;
+  std::vector<Pushed> tried_;  ///< the same in the tried step
+  std::vector<SpringContact> springs_;
   std::vector<Pushed> counted_;  ///< impulses of the model in use that earlier steps were told
   std::uint64_t counted_of_ = 0;
   std::vector<Vec6> start_;  ///< velocities of last_'s neighbours: predicted for the end of this step
   std::vector<Pose> poses_;
-  LocalDynamics local_;
   std::vector<Vec6> acting_;  ///< on each neighbour in a tried step: the hand and friction
   std::vector<FoundContact> found_;
   std::vector<std::int32_t> bodies_;  ///< neighbours
@@ -105,30 +117,36 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
 void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& report) {
   model.begin = model.header.time + period_;
   model.follow = exchange_ == Exchange::kImpulses;
-  model.neighbours = model.contacts = model.local_contacts = model.left_out = 0;
+  clear_model(model);
+  model.left_out = 0;
   model.columns = 6;
   const bool sent = feedback.header.sequence > 0;
   if (sent && feedback.device.pose.position.allFinite() && feedback.device.velocity.linear.allFinite())
     device_ = feedback.device;
   pushed_.clear();
   if (sent) take_over(feedback);
-  if (exchange_ == Exchange::kStates) predict_local();
+  if (exchange_ == Exchange::kStates) {
+    predict_local(feedback);
+    set_springs();
+  }
   place_tool();
   push(true);
-  const bool stepped = advance(report);
+  const bool stepped = world_.is_static() || world_.step(period_, report);
   push(false);
   if (!stepped) {
+    world_.set_springs({});
     report.converged = false;
-    last_->neighbours = 0;
+    clear_model(*last_);
     return;
   }
+  if (exchange_ == Exchange::kStates) read_springs(pushed_);
   const StageTimer timer(report, Stage::kModel);
   find_neighbours(model);
   report.overflow = report.overflow || model.left_out > 0;
   if (exchange_ == Exchange::kImpulses) A_.setZero(6 * model.neighbours, 6 * model.neighbours);
-  if (exchange_ == Exchange::kStates && !find_response(model))
-    model.neighbours = model.contacts = model.local_contacts = 0;
+  if (exchange_ == Exchange::kStates && !find_response(model)) clear_model(model);
   publish(model);
+  world_.set_springs({});
 }
 
 /// Synchronisation, eq. 12 and 13: neighbours go on from where the fast loop has them. The nonlinear part that it takes
@@ -137,14 +155,13 @@ void AcceleranceSlow::take_over(const Feedback& feedback) {
   const bool pending = feedback.taken < last_->header.sequence;
   for (std::int32_t i = 0; i < std::clamp(feedback.bodies, 0, kMaxNeighbours); ++i) {
     const Feedback::Body& f = feedback.body[static_cast<std::size_t>(i)];
-    const bool finite = f.pose.position.allFinite() && f.velocity.allFinite() && f.wrench.allFinite();
+    const bool finite = f.pose.position.allFinite() && f.velocity.allFinite() && f.impulse.allFinite();
     if (f.body < 0 || f.body >= static_cast<std::int32_t>(world_.bodies().size()) || !finite) continue;
     if (exchange_ == Exchange::kStates) {
       const int place = last_place(f.body);
       Vec6 velocity = f.velocity;
       if (pending && place >= 0) velocity = add_nonlinear(velocity, last_->neighbour[static_cast<std::size_t>(place)]);
       write_state(body(f.body), f.pose, velocity);
-      if (!f.wrench.isZero(0.0)) pushed_.push_back({f.body, f.wrench});
     } else {
       Vec6 impulse = f.impulse;
       for (const Pushed& c : counted_) {
@@ -160,7 +177,7 @@ void AcceleranceSlow::take_over(const Feedback& feedback) {
         {feedback.body[static_cast<std::size_t>(i)].body, feedback.body[static_cast<std::size_t>(i)].impulse});
 }
 
-/// Puts the hand's wrenches on the bodies, or takes them off.
+/// Puts the hand's wrenches on the bodies, or takes them off: of `impulse`.
 void AcceleranceSlow::push(bool on) {
   for (const Pushed& p : pushed_) {
     const std::span<Vec3> external = body(p.body).external_forces();
@@ -176,10 +193,6 @@ void AcceleranceSlow::place_tool() {
   write_state(body(world_.tool()),
               {hand.position + hand.rotation * tool_in_handle_.position, hand.rotation * tool_in_handle_.rotation},
               Vec6::Zero());
-}
-
-bool AcceleranceSlow::advance(StepReport& report) {
-  return world_.is_static() || world_.step(period_, report);
 }
 
 /// Contacts of the pointers where hand and bodies will be when the model begins; what is pushed stays a neighbour.
@@ -213,11 +226,26 @@ void AcceleranceSlow::find_neighbours(Model& model) {
     c = f.contact;
     c.neighbour = place;
   }
+  add_jointed(room);
   model.neighbours = static_cast<std::int32_t>(bodies_.size());
 }
 
-/// What the fast loop will have done to its neighbours at the end of this step if the hand's force stays as it is.
-void AcceleranceSlow::predict_local() {
+/// What joints tie to neighbours moves with them, as long as there is room.
+void AcceleranceSlow::add_jointed(std::size_t room) {
+  for (std::size_t k = 0; k < bodies_.size(); ++k) {
+    for (const Joint& j : world_.joints()) {
+      if (j.body_a != bodies_[k] && j.body_b != bodies_[k]) continue;
+      const std::int32_t other = j.body_a == bodies_[k] ? j.body_b : j.body_a;
+      const bool moves = other >= 0 && body(other).block_count() > 0;
+      if (moves && bodies_.size() < room && std::find(bodies_.begin(), bodies_.end(), other) == bodies_.end())
+        bodies_.push_back(other);
+    }
+  }
+}
+
+/// What the fast loop will have done to its neighbours by the end of this step, in one implicit step: start_. The
+/// springs of the pointers that it begins with are the world's too.
+void AcceleranceSlow::predict_local(const Feedback& feedback) {
   start_.clear();
   poses_.clear();
   for (std::int32_t i = 0; i < last_->neighbours; ++i) {
@@ -227,16 +255,44 @@ void AcceleranceSlow::predict_local() {
   }
   local_.take(*last_, period_, LocalDynamics::Overlap::kPushed);
   local_.start(poses_, start_);
-  for (const Pushed& p : pushed_) {
-    if (const int place = last_place(p.body); place >= 0) local_.push(place, p.wrench);
-  }
+  pointers_.recall({feedback.contact.data(), static_cast<std::size_t>(std::clamp(feedback.contacts, 0, kMaxContacts))});
+  pointers_.take(*last_);
+  pointers_.start(device_, poses_, start_, local_);
   double largest = 0.0;
-  for (int i = 0; i < kPredictionSweeps && last_->local_contacts > 0; ++i) {
-    const double change = local_.sweep_contacts();
+  for (int i = 0; i < kPredictionSweeps; ++i) {
+    const double change = std::max(local_.sweep(), pointers_.sweep(local_));
     largest = std::max(largest, change);
     if (!(change > 1e-6 * largest)) break;
   }
   for (std::size_t k = 0; k < start_.size(); ++k) start_[k] += period_ * local_.acceleration(static_cast<int>(k));
+}
+
+/// The hand in the global step: its springs and dampers as they are, not the force of the last tick, which the paper
+/// holds for a period. A cube that is knocked away is pushed for some ticks; held, that force would shoot it.
+void AcceleranceSlow::set_springs() {
+  springs_.clear();
+  for (const PointerForces::Active& a : pointers_.active()) {
+    if (a.neighbour < 0) continue;
+    const std::int32_t index = last_->neighbour[static_cast<std::size_t>(a.neighbour)].body;
+    springs_.push_back({index, body(index).find_point(a.foot), -a.normal, a.foot + a.apart, a.velocity, a.stiffness,
+                        a.damping, a.friction});
+  }
+  world_.set_springs(springs_);
+}
+
+/// What the world's springs did to bodies in its last step.
+void AcceleranceSlow::read_springs(std::vector<Pushed>& out) const {
+  out.clear();
+  for (std::size_t i = 0; i < world_.springs().size(); ++i) {
+    const SpringContact& s = world_.springs()[i];
+    const Vec3 force = world_.compute_spring_force(i);
+    if (force.isZero(0.0)) continue;
+    if (out.empty() || out.back().body != s.body) out.push_back({s.body});
+    const Body& b = *world_.bodies()[static_cast<std::size_t>(s.body)].body;
+    out.back().wrench.head<3>() += force;
+    if (b.block_count() > 1)
+      out.back().wrench.tail<3>() += (b.compute_point(s.foot) - b.compute_point({})).cross(force);
+  }
 }
 
 /// What the global step did to a body beyond that: impacts, contacts that opened or closed, friction elsewhere.
@@ -251,15 +307,14 @@ Vec6 AcceleranceSlow::compute_nonlinear(int index) {
 bool AcceleranceSlow::find_response(Model& model) {
   if (bodies_.empty()) return true;
   const bool tests = settings_.way == AcceleranceSettings::Way::kTests;
-  if (!tests) push(true);
-  const bool tried = response_.try_step(tests ? Response::Contacts::kKept : Response::Contacts::kFound);
-  if (!tests) push(false);
-  if (!tried) return false;
+  if (tests) world_.set_springs({});
+  if (!response_.try_step(tests ? Response::Contacts::kKept : Response::Contacts::kFound)) return false;
   for (std::size_t k = 0; k < bodies_.size(); ++k) model.neighbour[k].acceleration = response_.acceleration(bodies_[k]);
   if (tests) return find_response_by_tests(model);
   response_.compute_direct(bodies_, settings_.max_bodies, settings_.local_contacts, A_);
   acting_.assign(response_.local_wrenches().begin(), response_.local_wrenches().end());
-  for (const Pushed& p : pushed_) {
+  read_springs(tried_);
+  for (const Pushed& p : tried_) {
     const auto at = std::find(bodies_.begin(), bodies_.end(), p.body);
     if (at != bodies_.end()) acting_[static_cast<std::size_t>(at - bodies_.begin())] += p.wrench;
   }
@@ -268,6 +323,8 @@ bool AcceleranceSlow::find_response(Model& model) {
       model.neighbour[k].acceleration -=
           A_.block<6, 6>(6 * static_cast<Eigen::Index>(k), 6 * static_cast<Eigen::Index>(j)) * acting_[j];
   }
+  model.local_joints = static_cast<std::int32_t>(response_.local_joints().size());
+  std::copy(response_.local_joints().begin(), response_.local_joints().end(), model.local_joint.begin());
   model.local_contacts = static_cast<std::int32_t>(response_.local_contacts().size());
   std::copy(response_.local_contacts().begin(), response_.local_contacts().end(), model.local_contact.begin());
   return A_.allFinite();
@@ -317,6 +374,10 @@ void AcceleranceSlow::publish(Model& model) {
     Neighbour& to = model.neighbour[static_cast<std::size_t>(k)];
     to.body = bodies_[static_cast<std::size_t>(k)];
     to.pose = centre_pose(&body(to.body));
+    Eigen::Matrix<double, 6, 6> R = Eigen::Matrix<double, 6, 6>::Zero();
+    body(to.body).compute_response(0, R);
+    to.inverse_mass = R(0, 0) / (period_ * period_);
+    to.inverse_inertia = R.bottomRightCorner<3, 3>() / (period_ * period_);
     // Impulses: the fast loop holds poses until the next ones come.
     to.velocity = exchange_ == Exchange::kImpulses ? Vec6(Vec6::Zero()) : read_velocity(body(to.body));
     to.nonlinear = compute_nonlinear(to.body);

@@ -57,7 +57,8 @@ std::unique_ptr<ConstraintSolver> make_gauss_seidel();
 /// The same sweeps, accelerated: mixed with the last few (Anderson), and where they are still slow and the problem has
 /// at most 256 rows, semismooth Newton on the full matrix. Both take the place of the nonsmooth conjugate gradient
 /// (Silcowitz, Niebe & Erleben 2010), which was measured to need two to four times the sweeps. An iteration is a sweep
-/// or what costs as much: a step of Newton with n rows counts as n/3.
+/// or what costs as much: a step of Newton with n rows counts as n/3. Bodies that no constraint joins to others are
+/// solved apart, as by the direct solver.
 std::unique_ptr<ConstraintSolver> make_accelerated_solver();
 
 /// Semismooth Newton from the start, on the full matrix of a problem of any size (memory grows with rows²), down to

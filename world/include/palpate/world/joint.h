@@ -73,6 +73,17 @@ using JointConstraints = std::array<JointConstraint, kMaxJointConstraints>;
 std::size_t compute_joint_constraints(const Joint& joint, const Body* a, const Body* b, double h,
                                       JointConstraints& out) noexcept;
 
+/// Where the two ends of a joint are.
+struct JointEnds {
+  Vec3 p_a, p_b;
+  Quat q_a, q_b;
+};
+JointEnds find_joint_ends(const Joint& joint, const Body* a, const Body* b) noexcept;
+
+/// The same for ends that are not where the bodies are, but of curves. Sliders act on b where a's end is. Real-time.
+std::size_t compute_joint_constraints(const Joint& joint, const JointEnds& ends, double h,
+                                      JointConstraints& out) noexcept;
+
 /// How far the joint is from holding [m]: of its points, and of its axes or frames times its arm.
 double compute_joint_error(const Joint& joint, const Body* a, const Body* b) noexcept;
 

@@ -44,6 +44,19 @@ struct WorldBody {
   ContactShape shape;
 };
 
+/// A spring and damper that presses on a body from outside, with Coulomb's limit: f = −k (foot − place) − b (its rate),
+/// never pulling along the normal. Steps have it implicitly, so that one that knocks a body away lets go of it in time.
+struct SpringContact {
+  std::int32_t body = -1;
+  BodyPoint foot;
+  Vec3 normal = Vec3::UnitY();   ///< unit, along the push, world frame
+  Vec3 place = Vec3::Zero();     ///< of the spring's other end: where the foot feels nothing [m]
+  Vec3 velocity = Vec3::Zero();  ///< of that end, which goes straight on [m/s]
+  double stiffness = 0.0;        ///< [N/m]
+  double damping = 0.0;          ///< [N·s/m]
+  double friction = 0.0;         ///< μ
+};
+
 struct WorldSettings {
   Vec3 gravity = Vec3(0.0, -9.81, 0.0);  ///< [m/s²]
   ContactFinderSettings contacts;
@@ -116,6 +129,12 @@ class World {
   /// methods that have the tool elsewhere. Not for bodies that joints hold. After prepare().
   void set_absent(int body, bool absent);
 
+  /// What presses on bodies from outside in the steps to come, until set anew or reset(). Steps move the places on;
+  /// a step that is only tried does not.
+  void set_springs(std::span<const SpringContact> springs);
+  std::span<const SpringContact> springs() const noexcept { return springs_; }
+  Vec3 compute_spring_force(std::size_t spring) const noexcept;  ///< on the body in the last step, world frame [N]
+
   /// One step of h [s], in parts if bodies turn fast (WorldSettings::max_turn). False if a body's system could not be
   /// factored: then nothing moved, or only some of the parts were done. Allocates nothing once
   /// there have been as many contacts before.
@@ -149,8 +168,11 @@ class World {
   const FindReport& found() const noexcept { return found_; }
   const ConstraintProblem& problem() const noexcept { return problem_; }
   std::span<const double> lambda() const noexcept { return lambda_; }
-  /// Constraints of the problem before the contacts' are the joints'.
+  /// Constraints of the problem before the contacts' are the joints', then the springs', which are of kind kContact.
   int first_contact() const noexcept { return first_contact_; }
+  int first_of_joint(std::size_t joint) const noexcept {
+    return first_of_joint_[joint];
+  }  ///< constraint of the problem
   /// Where a body's rows are in problem(): dense bodies' J is rows(), light ones' is problem().light_J().
   const ConstraintSide& side(int body) const noexcept { return moving_[static_cast<std::size_t>(body)].side; }
   const BlockRows& rows(int body) const noexcept;              ///< J of a body of many unknowns
@@ -193,6 +215,8 @@ class World {
   double compute_foot_gap(const Contact& contact) const noexcept;
   void warm_start();
   void read_contact_forces();
+  void reserve_rows(std::size_t springs);
+  void add_spring(const Assembly& to, const SpringContact& spring);
   void remember();
 
   WorldSettings settings_;
@@ -200,8 +224,10 @@ class World {
   std::vector<WorldBody> bodies_;
   std::vector<Joint> joints_;
   std::vector<std::pair<int, int>> ignored_;
+  std::vector<SpringContact> springs_;
   int tool_ = -1;
   int movable_ = 0;
+  int most_dense_rows_ = 0;  ///< of one body of many unknowns, for which memory is reserved
   bool prepared_ = false;
 
   std::vector<Moving> moving_;  ///< one for each body
@@ -220,6 +246,7 @@ class World {
   WorldState start_;
   WorldState last_;  ///< its bodies unused
   int first_contact_ = 0;
+  std::vector<int> first_of_joint_;
   double h_ = 0.0;
   double other_h_ = 0.0;  ///< the second time step; 0: none
 };
