@@ -263,10 +263,10 @@ bool World::fill_compliance(const Assembly& to) {
   return true;
 }
 
-SolveReport World::solve() {
+SolveReport World::solve(const SolverSettings& settings) {
   lambda_.assign(static_cast<std::size_t>(problem_.rows()), 0.0);
   warm_start();
-  const SolveReport report = solver_->solve(problem_, settings_.solver, lambda_);
+  const SolveReport report = solver_->solve(problem_, settings, lambda_);
   read_contact_forces();
   return report;
 }

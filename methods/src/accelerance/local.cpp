@@ -40,6 +40,7 @@ void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     r.axes << c.normal, t1, t2;
+    r.drift = r.axes.transpose() * c.drift;
     r.J_b.setZero();
     r.Y_b.setZero();
     r.force = c.force;
@@ -136,7 +137,7 @@ void LocalDynamics::part(std::span<Pose> poses) const noexcept {
   for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
     const LocalContact& c = model_->local_contact[i];
     const Ready& r = ready_[i];
-    if (r.gap > -kSlack) continue;
+    if (r.gap > -kSlack || c.limit >= 0.0) continue;
     Vec3& a = shift[static_cast<std::size_t>(c.a)];
     const double done = c.normal.dot(c.b < 0 ? a : Vec3(a - shift[static_cast<std::size_t>(c.b)]));
     const double missing = -r.gap * std::min(1.0, h_ / kPartTime) - done;
@@ -183,7 +184,7 @@ Mat3 LocalDynamics::point_response(int neighbour, const Vec3& arm) const noexcep
 Vec3 LocalDynamics::velocity(const LocalContact& c, const Ready& r) const noexcept {
   Vec3 v = r.J_a.transpose() * ends_[static_cast<std::size_t>(c.a)];
   if (c.b >= 0) v += r.J_b.transpose() * ends_[static_cast<std::size_t>(c.b)];
-  return v;
+  return v - r.drift;
 }
 
 void LocalDynamics::apply(const LocalContact& c, const Ready& r, const Vec3& change) noexcept {
@@ -201,22 +202,25 @@ double LocalDynamics::sweep() noexcept {
     const Vec6& a = ends_[static_cast<std::size_t>(c.a)];
     const bool pair = c.b >= 0;
     const Vec6& b = ends_[static_cast<std::size_t>(pair ? c.b : c.a)];  // unused without one
-    double nears = r.J_a.col(0).dot(a);
-    if (pair) nears += r.J_b.col(0).dot(b);
-    if (!(r.force.x() > 0.0) && nears >= r.wish) continue;
-    const double push = std::max(-r.force.x(), r.inverse_normal * (r.wish - nears));
-    if (!std::isfinite(push)) continue;
-    using One = Eigen::Matrix<double, 1, 1>;
-    push_along(c.a, r.J_a.col(0), r.Y_a.col(0), One(push));
-    if (pair) push_along(c.b, r.J_b.col(0), r.Y_b.col(0), One(push));
-    r.force.x() += push;
-    largest = std::max(largest, std::abs(push));
-    if (!(c.friction > 0.0) && r.force.tail<2>().isZero(0.0)) continue;
-    Vec2 slips = r.J_a.rightCols<2>().transpose() * a;
+    double limit = c.limit;
+    if (limit < 0.0) {
+      double nears = r.J_a.col(0).dot(a);
+      if (pair) nears += r.J_b.col(0).dot(b);
+      if (!(r.force.x() > 0.0) && nears >= r.wish) continue;
+      const double push = std::max(-r.force.x(), r.inverse_normal * (r.wish - nears));
+      if (!std::isfinite(push)) continue;
+      using One = Eigen::Matrix<double, 1, 1>;
+      push_along(c.a, r.J_a.col(0), r.Y_a.col(0), One(push));
+      if (pair) push_along(c.b, r.J_b.col(0), r.Y_b.col(0), One(push));
+      r.force.x() += push;
+      largest = std::max(largest, std::abs(push));
+      if (!(c.friction > 0.0) && r.force.tail<2>().isZero(0.0)) continue;
+      limit = c.friction * r.force.x();
+    }
+    Vec2 slips = r.J_a.rightCols<2>().transpose() * a - r.drift.tail<2>();
     if (pair) slips += r.J_b.rightCols<2>().transpose() * b;
     Vec2 rubs = r.force.tail<2>() - r.inverse_tangents * slips;
-    const double limit = c.friction * r.force.x(), size = rubs.norm();
-    if (size > limit) rubs *= limit / size;
+    if (const double size = rubs.norm(); size > limit) rubs *= limit / size;
     const Vec2 change = rubs - r.force.tail<2>();
     if (!change.allFinite()) continue;
     push_along(c.a, r.J_a.rightCols<2>(), r.Y_a.rightCols<2>(), change);

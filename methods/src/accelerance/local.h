@@ -52,6 +52,7 @@ class LocalDynamics {
     Mat3 axes;                      ///< normal and tangents, by columns
     Mat63 J_a, J_b;                 ///< force and torque on a and b of forces along the axes
     Mat63 Y_a, Y_b;                 ///< what those do to the velocities of a and b [m/s, rad/s]
+    Vec3 drift;                     ///< of what the fast loop does not move, along the axes [m/s]
     double inverse_normal = 0.0;    ///< force for a velocity along the normal [N·s/m]; 0: cannot move
     double inverse_tangents = 0.0;  ///< the same along the tangents
     double gap = 0.0;               ///< at the beginning of this step [m]

@@ -51,10 +51,15 @@ struct Neighbour {
 
 /// A contact of a neighbour with another or with what does not move. The fast loop has both sides of it, so it is left
 /// out of A and b and done in every tick: things give way when pushed hard enough, tip, stop when let go.
+///
+/// With a body beyond the neighbours it is friction alone that slips: A holds them apart, and a friction that kept its
+/// force would drive what the hand has let go.
 struct LocalContact {
-  std::int32_t a = -1, b = -1;  ///< neighbours; b = −1: what does not move
+  std::int32_t a = -1, b = -1;  ///< neighbours; b = −1: what the fast loop does not move
   Vec3 foot_a = Vec3::Zero();   ///< in the frame at a's centre of mass [m]
   Vec3 foot_b = Vec3::Zero();   ///< the same of b, or in the world's frame [m]
+  Vec3 drift = Vec3::Zero();    ///< velocity of a body beyond the neighbours there [m/s]
+  double limit = -1.0;          ///< of friction with a body beyond the neighbours [N]; negative: the contact is whole
   Vec3 normal = Vec3::UnitY();  ///< unit, from b to a, world frame
   double offset = 0.0;          ///< the gap is (foot_a − foot_b)·normal + offset [m]
   double friction = 0.0;        ///< μ

@@ -34,7 +34,10 @@ bool Response::try_step(Contacts contacts) {
     world_.keep_contacts();
   world_.assemble_rows();
   if (!world_.assemble_compliance()) return false;
-  world_.solve();
+  // Found anew, its contacts are guesses of what will touch; differences of kept ones are taken.
+  SolverSettings settings = world_.settings().solver;
+  if (contacts == Contacts::kFound) settings.max_iterations = (settings.max_iterations + 2) / 3;
+  world_.solve(settings);
   world_.compute_changes();
   return true;
 }
@@ -148,6 +151,9 @@ void Response::collect_held(std::span<const std::int32_t> bodies, bool local) {
     const double limit = c.friction * l[0], rubs = std::hypot(l[1], l[2]);
     if (rubs < (1.0 - kSlips) * limit) {
       for (int r = 0; r < 3; ++r) add_held(c, Vec3::Unit(r), Vec3::Unit(r), C);
+    } else if (local && room && is_near(contact.body_a) != is_near(contact.body_b)) {
+      add_held(c, Vec3::UnitX(), Vec3::UnitX(), C);
+      add_local(bodies, contact, {0.0, l[1], l[2]}, limit);
     } else if (rubs > 0.0) {
       const Vec3 slip(0.0, l[1] / rubs, l[2] / rubs), across(0.0, -slip.z(), slip.y());
       const Vec3 follows = local ? Vec3(Vec3::Zero()) : Vec3(c.friction * slip);
@@ -168,7 +174,16 @@ void Response::add_idle(std::span<const std::int32_t> bodies) {
   }
 }
 
-void Response::add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda) {
+/// Of a body at a place, at the end of the tried step [m/s].
+Vec3 Response::find_velocity(std::int32_t body, const Vec3& place) const {
+  const Body* b = world_.bodies()[static_cast<std::size_t>(body)].body.get();
+  if (!b || b->block_count() == 0) return Vec3::Zero();
+  const Vec6 u = read_blocks(b->velocities()) + read_blocks(world_.change(body));
+  return u.head<3>() + u.tail<3>().cross(place - b->compute_point({}));
+}
+
+void Response::add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda,
+                         double limit) {
   const auto foot_of = [&](std::int32_t body, const BodyPoint& foot, const Vec3& point) {
     const Body* b = world_.bodies()[static_cast<std::size_t>(body)].body.get();
     return b ? b->compute_point(foot) : point;
@@ -180,6 +195,7 @@ void Response::add_local(std::span<const std::int32_t> bodies, const Contact& co
   c.foot_b = foot_of(contact.body_b, contact.foot_b, contact.point_b);
   c.normal = contact.normal;
   c.friction = contact.friction;
+  c.limit = limit;
   c.offset = contact.gap - c.normal.dot(c.foot_a - c.foot_b);
   Vec3 t1, t2;
   make_tangents(c.normal, t1, t2);
@@ -193,6 +209,8 @@ void Response::add_local(std::span<const std::int32_t> bodies, const Contact& co
     c.force = {lambda.x(), -force.dot(t1), -force.dot(t2)};
   }
   if (c.a < 0) return;
+  const bool first = contact.body_a == bodies[static_cast<std::size_t>(c.a)];
+  if (c.b < 0) c.drift = find_velocity(first ? contact.body_b : contact.body_a, c.foot_b);
   const Vec3 on_a = c.force.x() * c.normal + c.force.y() * t1 + c.force.z() * t2;
   // Feet were places in the world so far.
   const auto settle = [&](std::int32_t side, Vec3& foot, const Vec3& f) {

@@ -68,7 +68,8 @@ class Response {
   void collect_joints(std::span<const std::int32_t> bodies, bool local);
   LocalJoint* add_local_joint(std::span<const std::int32_t> bodies, std::size_t joint);
   void add_idle(std::span<const std::int32_t> bodies);
-  void add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda);
+  void add_local(std::span<const std::int32_t> bodies, const Contact& contact, const Vec3& lambda, double limit = -1.0);
+  Vec3 find_velocity(std::int32_t body, const Vec3& place) const;
   void add_held(const Constraint& c, const Vec3& along, const Vec3& force, double compliance);
   void choose_bodies(std::span<const std::int32_t> bodies, int max_bodies);
   void fill_system();

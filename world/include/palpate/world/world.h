@@ -149,7 +149,8 @@ class World {
   void keep_contacts();
   void assemble_rows();
   bool assemble_compliance();
-  SolveReport solve();
+  SolveReport solve() { return solve(settings_.solver); }
+  SolveReport solve(const SolverSettings& settings);
   /// Takes the place of solve() for those who find λ by their own law: as many as problem() has rows [N].
   void impose(std::span<const double> lambda);
   void compute_changes();  ///< Δv of each body, free and corrective
