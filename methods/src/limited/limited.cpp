@@ -51,14 +51,15 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
     if (!way.allFinite()) way.setZero();
     const double far = way.cwiseAbs().maxCoeff();
     if (far > most_ahead_) way *= most_ahead_ / far;
-    builder_.build(world_.proxy() + way, world_.proxy(), model, report);
+    builder_.begin(world_.proxy() + way, world_.proxy(), model, report);
     const double shift = way.cwiseAbs().maxCoeff();
     if (shift > kCovered * model.half_edge) {
       way *= kCovered * kCovered * model.half_edge / shift;
-      builder_.build(world_.proxy() + way, world_.proxy(), model, report);
+      builder_.begin(world_.proxy() + way, world_.proxy(), model, report);
     }
     if (way.cwiseAbs().maxCoeff() > kCovered * model.half_edge)
-      builder_.build(world_.proxy(), world_.proxy(), model, report);
+      builder_.begin(world_.proxy(), world_.proxy(), model, report);
+    builder_.finish(model, report);
     most_ahead_ = kCovered * model.half_edge;
     report.contacts = model.triangles;
     report.overflow = report.overflow || model.overflow;
