@@ -23,8 +23,8 @@ class StiffnessCompletion {
   void complete(std::span<const Vec3> v, BlockMatrix& K) noexcept;
   void copy_product(std::span<Vec3> y) const noexcept;
 
-  /// What the pass keeps of a node, close together. Fourth lanes are of no account.
-  struct Node {
+  /// What the pass keeps of a node, close together, no vector across two cache lines. Fourth lanes are of no account.
+  struct alignas(32) Node {
     double v[4], y[4];
     double diagonal[3][4];  ///< its columns
   };

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "models.h"
 #include "palpate/bodies/static_body.h"
 #include "palpate/core/error.h"
@@ -80,6 +82,43 @@ TEST_P(Step, TwoTimeStepsAtOnce_GiveTheBitsOfEachAlone) {
     alone->compute_free_motion(0, expected);
     together->compute_free_motion(which, found);
     EXPECT_EQ(found, expected) << which;
+  }
+  // What the two have left behind is not taken for the next one's.
+  ASSERT_TRUE(together->linearise(std::span(&kFast, 1)));
+  std::vector<Vec3> expected(static_cast<std::size_t>(alone->node_count())), found = expected;
+  alone->compute_free_motion(0, expected);
+  together->compute_free_motion(0, found);
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(Step, TwoThreadsForTwoTimeStepsGiveTheBitsOfOne) {
+  BlockOptions o = damped();
+  o.cells = {8, 6, 6};
+  auto body = make_block(GetParam(), o);
+  ASSERT_TRUE(body->allows_two_threads());
+  disturb(*body);
+  const double steps[] = {kSlow, kFast};
+  ASSERT_TRUE(body->linearise(steps));
+  const BlockRows J = make_rows(*body, 60);
+  const std::vector<double> lambda(60, 0.01);
+  struct Answer {
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(60, 60);
+    std::vector<Vec3> correction;
+  };
+  const auto compute = [&](int which, Answer& answer) {
+    body->add_compliance(which, J, answer.W);
+    answer.correction.resize(static_cast<std::size_t>(body->node_count()));
+    body->compute_correction(which, J, lambda, answer.correction);
+  };
+  Answer one[2], two[2];
+  for (int which = 0; which < 2; ++which) compute(which, one[which]);
+  std::thread second(compute, 1, std::ref(two[1]));
+  compute(0, two[0]);
+  second.join();
+  for (int which = 0; which < 2; ++which) {
+    EXPECT_EQ(two[which].W, one[which].W);
+    EXPECT_EQ(two[which].correction, one[which].correction);
+    EXPECT_GT(one[which].W.norm(), 0.0);
   }
 }
 
