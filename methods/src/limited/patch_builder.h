@@ -7,7 +7,8 @@
 
 namespace palpate {
 
-/// Fills patches from the world around a point. Thread: the slow loop's; may allocate.
+/// Fills patches from the world around a point. Thread: the slow loop's or the one beside it, one at a time; may
+/// allocate.
 class PatchBuilder {
  public:
   PatchBuilder(const LimitedSettings& settings, PointWorld& world);
