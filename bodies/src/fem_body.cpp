@@ -121,8 +121,16 @@ void FemBody::prescribe(int block, const Vec3& velocity) noexcept {
 }
 
 void FemBody::release(int block) noexcept {
+  if (!left_out_.empty() && left_out_[block]) return;
   prescribed_changed_ = prescribed_changed_ || prescribed_[block];
   prescribed_[block] = 0;
+}
+
+void FemBody::leave_out_prescribed() {
+  left_out_ = prescribed_;
+  const BlockCholesky factor(stiffness_.shared_pattern(), systems_[0].factor.settings(), left_out_);
+  for (System& system : systems_) system.factor = factor;
+  prescribed_changed_ = true;
 }
 
 void FemBody::set_handle(const Pose& handle, double radius) {
@@ -222,10 +230,12 @@ void FemBody::list_prescribed() noexcept {
   prescribed_changed_ = false;
   prescribed_nodes_.clear();
   prescribed_blocks_.clear();
+  const auto is_left_out = [&](int i) { return !left_out_.empty() && left_out_[i]; };
   for (int j = 0; j < node_count(); ++j) {
     if (prescribed_[j]) prescribed_nodes_.push_back(j);
     for (int at = pattern().column_begin(j) + 1; at < pattern().column_begin(j + 1); ++at) {
-      if (prescribed_[j] || prescribed_[pattern().row(at)]) prescribed_blocks_.push_back(at);
+      const int i = pattern().row(at);
+      if ((prescribed_[i] || prescribed_[j]) && !is_left_out(i) && !is_left_out(j)) prescribed_blocks_.push_back(at);
     }
   }
   std::fill(prescribed_changes_.begin(), prescribed_changes_.end(), Vec3::Zero());

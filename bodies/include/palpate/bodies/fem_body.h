@@ -75,6 +75,9 @@ class FemBody : public Body {
   /// Set-up: the nodes within `radius` [m] of the handle's position are what set_grip() holds, as they are now. Throws
   /// InputError if there are fewer than three, or all lie in a line.
   void set_handle(const Pose& handle, double radius);
+  /// Set-up: the nodes that are prescribed now stay so, release() or not, and are no unknowns any more; a clamped end
+  /// then costs no factorisation. Their velocities may still be prescribed. Throws InputError if they are all.
+  void leave_out_prescribed();
   std::span<const double> masses() const noexcept { return masses_; }                  ///< lumped, of the nodes [kg]
   std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
   const Vec3& gravity() const noexcept { return gravity_; }
@@ -175,9 +178,10 @@ class FemBody : public Body {
   Vec3 gravity_ = Vec3::Zero();
   std::vector<std::uint8_t> prescribed_;
   std::vector<Vec3> prescribed_velocities_;
-  bool prescribed_changed_ = false;  ///< since the lists were made
+  bool prescribed_changed_ = false;     ///< since the lists were made
+  std::vector<std::uint8_t> left_out_;  ///< nodes that stay prescribed; empty: none
   std::vector<int> prescribed_nodes_;
-  std::vector<int> prescribed_blocks_;  ///< of the pattern, off its diagonal, in their rows and columns
+  std::vector<int> prescribed_blocks_;  ///< of the pattern, off its diagonal, in rows and columns of those not left out
 
   bool uniform_damping_;
   double stiffness_damping_;
