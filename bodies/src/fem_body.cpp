@@ -65,7 +65,6 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   if (!uniform_damping_) {
     damping_ = std::make_unique<BlockMatrix>(stiffness_.shared_pattern());
     damping_completion_ = std::make_unique<StiffnessCompletion>(velocities_.size());
-    damping_velocity_ = velocities_;
   }
   CholeskySettings cholesky;
   cholesky.max_rows = settings.max_rows;
@@ -212,11 +211,18 @@ bool FemBody::assemble_forces(double h) noexcept {
        damping_completion_.get(), systems_[0].A.block(0).data(), h + stiffness_damping_, systems_[0].masses.data()});
   if (!complete) completion_->complete(velocities_, stiffness_);
   if (!complete && damping_) damping_completion_->complete(velocities_, *damping_);
-  completion_->copy_product(stiffness_velocity_);
-  if (damping_) damping_completion_->copy_product(damping_velocity_);
+  // Locals, for the compiler takes it that every store may change what `this` points to.
+  const Vec3 gravity = gravity_;
+  const double beta = uniform_damping_ ? stiffness_damping_ : 0.0;
+  const Vec3 *external = external_forces_.data(), *v = velocities_.data();
+  const double *mass = masses_.data(), *damping_mass = damping_masses_.data();
+  Vec3 *force = forces_.data(), *Kv = stiffness_velocity_.data();
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    const Vec3 damping = uniform_damping_ ? Vec3(stiffness_damping_ * stiffness_velocity_[i]) : damping_velocity_[i];
-    forces_[i] += masses_[i] * gravity_ + external_forces_[i] - damping_masses_[i] * velocities_[i] - damping;
+    Kv[i] = completion_->product(i);
+    force[i] += mass[i] * gravity + external[i] - damping_mass[i] * v[i] - beta * Kv[i];
+  }
+  if (damping_) {
+    for (std::size_t i = 0; i < positions_.size(); ++i) forces_[i] -= damping_completion_->product(i);
   }
   for (const HeldNode& held : held_nodes_) {
     forces_[held.node] += compute_held_force(held);
@@ -263,7 +269,8 @@ void FemBody::factor_system(System& system, double h, bool is_assembled) noexcep
   }
   if (prescribed_move_) system.A.multiply(as_vector(prescribed_changes_), as_vector(system.lift));
   system.fixed_scale = system.A.diagonal(0)(0, 0);
-  for (const int at : prescribed_blocks_) system.A.block(at).setZero();
+  Mat3* blocks = &system.A.block(0);
+  for (const int at : prescribed_blocks_) blocks[at].setZero();
   for (const int i : prescribed_nodes_) system.A.diagonal(i) = system.fixed_scale * Mat3::Identity();
   const std::int64_t factoring = monotonic_ns();
   system.good = system.factor.factor(system.A);

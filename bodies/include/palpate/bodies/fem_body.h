@@ -193,7 +193,7 @@ class FemBody : public Body {
   /// the other.
   std::unique_ptr<SecondThread> second_;
   int free_known_ = 0;  ///< of how many time steps linearise() has found it, then: both, or none
-  std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
+  std::vector<Vec3> forces_, stiffness_velocity_;
   std::unique_ptr<StiffnessCompletion> completion_, damping_completion_;
   struct HeldNode {
     int node;
