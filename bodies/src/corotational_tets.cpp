@@ -144,43 +144,48 @@ template <bool kDamping>
 void CorotationalTets::set_blocks(const Assembly& out) const noexcept {
   const Edge* edge = edges_.data();
   const EdgeEnds* ends = edge_ends_.data();
-  const double factor = out.system_factor;
+  // Locals, for the compiler takes it that every store may change what `this` and `out` point to.
+  const double factor = out.system_factor, *turned = turned_.data();
+  const EdgeEnds* all_ends = edge_ends_.data();
+  const EdgeMaterial* materials = edge_materials_.data();
+  double *blocks = out.blocks, *system = out.system;
+  StiffnessCompletion::Node* nodes = &out.completion->node(0);
+  StiffnessCompletion::Node* damping_nodes = kDamping ? &out.damping_completion->node(0) : nodes;
   for (int j = 0; j < node_count(); ++j) {
-    StiffnessCompletion::Column column(out.completion->node(j));
-    StiffnessCompletion::Column damping(kDamping ? out.damping_completion->node(j) : out.completion->node(j));
+    StiffnessCompletion::Column column(nodes[j]), damping(damping_nodes[j]);
     for (const Edge* last = edges_.data() + column_edges_[j + 1]; edge < last; ++edge) {
       Columns M{};
-      for (const EdgeEnds* last_ends = edge_ends_.data() + edge->end; ends < last_ends; ++ends) {
-        const Double4 c_i = load(turned_.data() + ends->i);
-        const double* c_j = turned_.data() + ends->j;
+      for (const EdgeEnds* last_ends = all_ends + edge->end; ends < last_ends; ++ends) {
+        const Double4 c_i = load(turned + ends->i);
+        const double* c_j = turned + ends->j;
         M = {madd(c_i, fill(c_j[0]), M.c0), madd(c_i, fill(c_j[1]), M.c1), madd(c_i, fill(c_j[2]), M.c2)};
       }
-      const EdgeMaterial& material = edge_materials_[edge->material];
+      const EdgeMaterial& material = materials[edge->material];
       Columns K = combine(M, material.lambda, material.mu, edge->shear);
       // Blocks are set in ascending order, so what a fourth lane spills into the next one is overwritten.
       const std::ptrdiff_t place = 9 * std::ptrdiff_t{edge->slot};
-      edge->adds ? K.add_to(out.blocks + place) : K.store_to(out.blocks + place);
-      column.add(out.completion->node(edge->row), K.c0, K.c1, K.c2);
+      edge->adds ? K.add_to(blocks + place) : K.store_to(blocks + place);
+      column.add(nodes[edge->row], K.c0, K.c1, K.c2);
       if constexpr (kDamping) {
         K = {K.c0 * material.beta, K.c1 * material.beta, K.c2 * material.beta};
         edge->adds ? K.add_to(out.damping_blocks + place) : K.store_to(out.damping_blocks + place);
-        damping.add(out.damping_completion->node(edge->row), K.c0, K.c1, K.c2);
+        damping.add(damping_nodes[edge->row], K.c0, K.c1, K.c2);
       } else {
         // As factor · K₊ for every other time step would be, bit for bit.
         if (edge->adds) {
-          for (int i = 0; i < 9; ++i) out.system[place + i] = factor * out.blocks[place + i];
+          for (int i = 0; i < 9; ++i) system[place + i] = factor * blocks[place + i];
         } else {
-          Columns{K.c0 * factor, K.c1 * factor, K.c2 * factor}.store_to(out.system + place);
+          Columns{K.c0 * factor, K.c1 * factor, K.c2 * factor}.store_to(system + place);
         }
       }
     }
     const std::ptrdiff_t diagonal = 9 * std::ptrdiff_t{pattern().column_begin(j)};
-    column.finish(out.blocks + diagonal);
+    column.finish(blocks + diagonal);
     if constexpr (kDamping) {
       damping.finish(out.damping_blocks + diagonal);
     } else {
-      const double *K = out.blocks + diagonal, mass = out.system_masses[j];
-      for (int i = 0; i < 9; ++i) out.system[diagonal + i] = factor * K[i] + (i % 4 == 0 ? mass : 0.0);
+      const double *K = blocks + diagonal, mass = out.system_masses[j];
+      for (int i = 0; i < 9; ++i) system[diagonal + i] = factor * K[i] + (i % 4 == 0 ? mass : 0.0);
     }
   }
 }

@@ -65,7 +65,6 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   if (!uniform_damping_) {
     damping_ = std::make_unique<BlockMatrix>(stiffness_.shared_pattern());
     damping_completion_ = std::make_unique<StiffnessCompletion>(velocities_.size());
-    damping_velocity_ = velocities_;
   }
   CholeskySettings cholesky;
   cholesky.max_rows = settings.max_rows;
@@ -75,10 +74,13 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
                    .masses = masses_,
                    .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
                    .lift = velocities_,
-                   .free = velocities_});
+                   .free = velocities_,
+                   .free_rows = {}});
   time_steps_.reserve(settings.max_time_steps);
+  prescribed_nodes_.reserve(positions_.size());
+  prescribed_blocks_.reserve(static_cast<std::size_t>(pattern().stored()));
   if (settings.max_time_steps > 1 && node_count() >= kNodesForTwoThreads) second_ = std::make_unique<SecondThread>();
-  free_rows_.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
+  for (System& system : systems_) system.free_rows.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
   for (std::size_t v = 0; v + 1 < vertex_begin_.size(); ++v) {
     max_vertex_nodes_ = std::max(max_vertex_nodes_, vertex_begin_[v + 1] - vertex_begin_[v]);
   }
@@ -112,14 +114,22 @@ void FemBody::set_velocities(std::span<const Vec3> velocities) noexcept {
 }
 
 void FemBody::prescribe(int block, const Vec3& velocity) noexcept {
-  prescribed_count_ += prescribed_[block] ? 0 : 1;
+  prescribed_changed_ = prescribed_changed_ || !prescribed_[block];
   prescribed_[block] = 1;
   prescribed_velocities_[block] = velocity;
 }
 
 void FemBody::release(int block) noexcept {
-  prescribed_count_ -= prescribed_[block] ? 1 : 0;
+  if (!left_out_.empty() && left_out_[block]) return;
+  prescribed_changed_ = prescribed_changed_ || prescribed_[block];
   prescribed_[block] = 0;
+}
+
+void FemBody::leave_out_prescribed() {
+  left_out_ = prescribed_;
+  const BlockCholesky factor(stiffness_.shared_pattern(), systems_[0].factor.settings(), left_out_);
+  for (System& system : systems_) system.factor = factor;
+  prescribed_changed_ = true;
 }
 
 void FemBody::set_handle(const Pose& handle, double radius) {
@@ -184,7 +194,8 @@ void FemBody::set_blocks_zero(const Assembly& out) const noexcept {
 }
 
 void FemBody::set_masses(System& system, double h) const noexcept {
-  for (std::size_t i = 0; i < masses_.size(); ++i) system.masses[i] = masses_[i] / h + damping_masses_[i];
+  const double rate = 1.0 / h;
+  for (std::size_t i = 0; i < masses_.size(); ++i) system.masses[i] = rate * masses_[i] + damping_masses_[i];
   for (const HeldNode& held : held_nodes_)
     system.masses[held.node] += held.share * (grip_.damping + h * grip_.stiffness);
 }
@@ -200,18 +211,40 @@ bool FemBody::assemble_forces(double h) noexcept {
        damping_completion_.get(), systems_[0].A.block(0).data(), h + stiffness_damping_, systems_[0].masses.data()});
   if (!complete) completion_->complete(velocities_, stiffness_);
   if (!complete && damping_) damping_completion_->complete(velocities_, *damping_);
-  completion_->copy_product(stiffness_velocity_);
-  if (damping_) damping_completion_->copy_product(damping_velocity_);
+  // Locals, for the compiler takes it that every store may change what `this` points to.
+  const Vec3 gravity = gravity_;
+  const double beta = uniform_damping_ ? stiffness_damping_ : 0.0;
+  const Vec3 *external = external_forces_.data(), *v = velocities_.data();
+  const double *mass = masses_.data(), *damping_mass = damping_masses_.data();
+  Vec3 *force = forces_.data(), *Kv = stiffness_velocity_.data();
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    const Vec3 damping = uniform_damping_ ? Vec3(stiffness_damping_ * stiffness_velocity_[i]) : damping_velocity_[i];
-    forces_[i] += masses_[i] * gravity_ + external_forces_[i] - damping_masses_[i] * velocities_[i] - damping;
-    prescribed_changes_[i] = prescribed_[i] ? Vec3(prescribed_velocities_[i] - velocities_[i]) : Vec3::Zero();
+    Kv[i] = completion_->product(i);
+    force[i] += mass[i] * gravity + external[i] - damping_mass[i] * v[i] - beta * Kv[i];
+  }
+  if (damping_) {
+    for (std::size_t i = 0; i < positions_.size(); ++i) forces_[i] -= damping_completion_->product(i);
   }
   for (const HeldNode& held : held_nodes_) {
     forces_[held.node] += compute_held_force(held);
     stiffness_velocity_[held.node] += held.share * grip_.stiffness * velocities_[held.node];
   }
   return complete && uniform_damping_;
+}
+
+void FemBody::list_prescribed() noexcept {
+  if (!prescribed_changed_) return;
+  prescribed_changed_ = false;
+  prescribed_nodes_.clear();
+  prescribed_blocks_.clear();
+  const auto is_left_out = [&](int i) { return !left_out_.empty() && left_out_[i]; };
+  for (int j = 0; j < node_count(); ++j) {
+    if (prescribed_[j]) prescribed_nodes_.push_back(j);
+    for (int at = pattern().column_begin(j) + 1; at < pattern().column_begin(j + 1); ++at) {
+      const int i = pattern().row(at);
+      if ((prescribed_[i] || prescribed_[j]) && !is_left_out(i) && !is_left_out(j)) prescribed_blocks_.push_back(at);
+    }
+  }
+  std::fill(prescribed_changes_.begin(), prescribed_changes_.end(), Vec3::Zero());
 }
 
 void FemBody::assemble_system(System& system, double h) const noexcept {
@@ -234,12 +267,11 @@ void FemBody::factor_system(System& system, double h, bool is_assembled) noexcep
     set_masses(system, h);
     assemble_system(system, h);
   }
-  if (prescribed_count_ > 0) {
-    std::fill(system.lift.begin(), system.lift.end(), Vec3::Zero());
-    if (prescribed_move_) system.A.multiply(as_vector(prescribed_changes_), as_vector(system.lift));
-    system.fixed_scale = system.A.diagonal(0)(0, 0);
-    system.A.fix(prescribed_, system.fixed_scale);
-  }
+  if (prescribed_move_) system.A.multiply(as_vector(prescribed_changes_), as_vector(system.lift));
+  system.fixed_scale = system.A.diagonal(0)(0, 0);
+  Mat3* blocks = &system.A.block(0);
+  for (const int at : prescribed_blocks_) blocks[at].setZero();
+  for (const int i : prescribed_nodes_) system.A.diagonal(i) = system.fixed_scale * Mat3::Identity();
   const std::int64_t factoring = monotonic_ns();
   system.good = system.factor.factor(system.A);
   system.assemble_ns = factoring - assembling;
@@ -260,8 +292,12 @@ bool FemBody::linearise(std::span<const double> time_steps) noexcept {
   const double first = time_steps.empty() ? 1.0 : time_steps.front();
   set_masses(systems_[0], first);
   const bool has_system = assemble_forces(first);
-  prescribed_move_ = std::any_of(prescribed_changes_.begin(), prescribed_changes_.end(),
-                                 [](const Vec3& dv) { return dv != Vec3::Zero(); });
+  list_prescribed();
+  prescribed_move_ = false;
+  for (const int i : prescribed_nodes_) {
+    prescribed_changes_[i] = prescribed_velocities_[i] - velocities_[i];
+    prescribed_move_ = prescribed_move_ || prescribed_changes_[i] != Vec3::Zero();
+  }
   times_ = {monotonic_ns() - start, 0};
   const bool beside = time_steps.size() > 1 && second_ != nullptr;
   if (beside) second_->start(&factor_second, this);
@@ -269,7 +305,11 @@ bool FemBody::linearise(std::span<const double> time_steps) noexcept {
     if (which == 1 && beside) continue;
     factor_system(systems_[which], time_steps[which], which == 0 && has_system);
   }
-  if (beside) second_->wait();
+  if (beside) {
+    if (systems_[0].good) solve_free_motion(systems_[0], first, systems_[0].free);
+    second_->wait();
+  }
+  free_known_ = beside ? 2 : 0;
   bool good = true;
   for (std::size_t which = 0; which < time_steps.size(); ++which) {
     const System& system = systems_[which];
@@ -281,8 +321,8 @@ bool FemBody::linearise(std::span<const double> time_steps) noexcept {
 }
 
 void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
-  if (which == 1 && second_) {
-    std::copy(systems_[1].free.begin(), systems_[1].free.end(), dv.begin());
+  if (which < free_known_) {
+    std::copy(systems_[which].free.begin(), systems_[which].free.end(), dv.begin());
   } else {
     solve_free_motion(systems_[which], time_steps_[which], dv);
   }
@@ -290,39 +330,38 @@ void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
 
 void FemBody::solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept {
   for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = forces_[i] - h * stiffness_velocity_[i];
-  if (prescribed_count_ > 0) {
-    for (std::size_t i = 0; i < dv.size(); ++i) {
-      dv[i] = prescribed_[i] ? Vec3(system.fixed_scale * prescribed_changes_[i]) : Vec3(dv[i] - system.lift[i]);
-    }
+  if (prescribed_move_) {
+    for (std::size_t i = 0; i < dv.size(); ++i) dv[i] -= system.lift[i];
   }
+  for (const int i : prescribed_nodes_) dv[i] = system.fixed_scale * prescribed_changes_[i];
   Eigen::Map<Eigen::MatrixXd> x(dv.data()->data(), static_cast<Eigen::Index>(3 * dv.size()), 1);
   system.factor.solve(x);
-  for (std::size_t i = 0; i < dv.size(); ++i) {
-    if (prescribed_[i]) dv[i] = prescribed_changes_[i];
-  }
+  for (const int i : prescribed_nodes_) dv[i] = prescribed_changes_[i];
 }
 
-const BlockRows& FemBody::without_prescribed(const BlockRows& J) noexcept {
-  if (prescribed_count_ == 0) return J;
-  free_rows_.clear();
+const BlockRows& FemBody::without_prescribed(const BlockRows& J, System& system) const noexcept {
+  if (prescribed_nodes_.empty()) return J;
+  system.free_rows.clear();
   for (int r = 0; r < J.rows(); ++r) {
-    free_rows_.begin_row();
+    system.free_rows.begin_row();
     for (const BlockRows::Entry& entry : J.row(r)) {
-      if (!prescribed_[entry.block]) free_rows_.add(entry.block, entry.value);
+      if (!prescribed_[entry.block]) system.free_rows.add(entry.block, entry.value);
     }
   }
-  return free_rows_;
+  return system.free_rows;
 }
 
 bool FemBody::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  if (J.rows() > systems_[which].factor.settings().max_rows) return false;
-  return systems_[which].factor.add_compliance(without_prescribed(J), time_steps_[which], W);
+  System& system = systems_[which];
+  if (J.rows() > system.factor.settings().max_rows) return false;
+  return system.factor.add_compliance(without_prescribed(J, system), time_steps_[which], W);
 }
 
 void FemBody::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                  std::span<Vec3> dv) noexcept {
   const Eigen::Map<const Eigen::VectorXd> multipliers(lambda.data(), static_cast<Eigen::Index>(lambda.size()));
-  systems_[which].factor.solve_rows(without_prescribed(J), multipliers, as_vector(dv));
+  System& system = systems_[which];
+  system.factor.solve_rows(without_prescribed(J, system), multipliers, as_vector(dv));
 }
 
 void FemBody::advance(double h, std::span<const Vec3> dv) noexcept {

@@ -6,8 +6,9 @@ using namespace lanes;
 
 void StiffnessCompletion::begin(std::span<const Vec3> v) noexcept {
   const Double4 zero = fill(0.0);
+  Node* nodes = nodes_.data();
   for (std::size_t i = 0; i < v.size(); ++i) {
-    Node& node = nodes_[i];
+    Node& node = nodes[i];
     store(node.v, Double4{v[i][0], v[i][1], v[i][2], 0.0});
     store(node.y, zero);
     for (auto& column : node.diagonal) store(column, zero);
@@ -28,10 +29,6 @@ void StiffnessCompletion::complete(std::span<const Vec3> v, BlockMatrix& K) noex
     }
     column.finish(values + 9 * std::ptrdiff_t{begin});
   }
-}
-
-void StiffnessCompletion::copy_product(std::span<Vec3> y) const noexcept {
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = Eigen::Map<const Vec3>(nodes_[i].y);
 }
 
 }  // namespace palpate

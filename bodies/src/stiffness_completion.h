@@ -21,10 +21,10 @@ class StiffnessCompletion {
   void begin(std::span<const Vec3> v) noexcept;
   /// All columns, from their blocks below the diagonal; whatever Columns have done is forgotten.
   void complete(std::span<const Vec3> v, BlockMatrix& K) noexcept;
-  void copy_product(std::span<Vec3> y) const noexcept;
+  Vec3 product(std::size_t i) const noexcept { return Eigen::Map<const Vec3>(nodes_[i].y); }  ///< y_i, when all are in
 
-  /// What the pass keeps of a node, close together. Fourth lanes are of no account.
-  struct Node {
+  /// What the pass keeps of a node, close together, no vector across two cache lines. Fourth lanes are of no account.
+  struct alignas(32) Node {
     double v[4], y[4];
     double diagonal[3][4];  ///< its columns
   };

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "models.h"
 #include "palpate/bodies/static_body.h"
 #include "palpate/core/error.h"
@@ -81,6 +83,43 @@ TEST_P(Step, TwoTimeStepsAtOnce_GiveTheBitsOfEachAlone) {
     together->compute_free_motion(which, found);
     EXPECT_EQ(found, expected) << which;
   }
+  // What the two have left behind is not taken for the next one's.
+  ASSERT_TRUE(together->linearise(std::span(&kFast, 1)));
+  std::vector<Vec3> expected(static_cast<std::size_t>(alone->node_count())), found = expected;
+  alone->compute_free_motion(0, expected);
+  together->compute_free_motion(0, found);
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(Step, TwoThreadsForTwoTimeStepsGiveTheBitsOfOne) {
+  BlockOptions o = damped();
+  o.cells = {8, 6, 6};
+  auto body = make_block(GetParam(), o);
+  ASSERT_TRUE(body->allows_two_threads());
+  disturb(*body);
+  const double steps[] = {kSlow, kFast};
+  ASSERT_TRUE(body->linearise(steps));
+  const BlockRows J = make_rows(*body, 60);
+  const std::vector<double> lambda(60, 0.01);
+  struct Answer {
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(60, 60);
+    std::vector<Vec3> correction;
+  };
+  const auto compute = [&](int which, Answer& answer) {
+    body->add_compliance(which, J, answer.W);
+    answer.correction.resize(static_cast<std::size_t>(body->node_count()));
+    body->compute_correction(which, J, lambda, answer.correction);
+  };
+  Answer one[2], two[2];
+  for (int which = 0; which < 2; ++which) compute(which, one[which]);
+  std::thread second(compute, 1, std::ref(two[1]));
+  compute(0, two[0]);
+  second.join();
+  for (int which = 0; which < 2; ++which) {
+    EXPECT_EQ(two[which].W, one[which].W);
+    EXPECT_EQ(two[which].correction, one[which].correction);
+    EXPECT_GT(one[which].W.norm(), 0.0);
+  }
 }
 
 // Everything a step computes against the dense system of the header's equation, for two time steps at once.
@@ -140,6 +179,46 @@ TEST_P(Step, TwoTimeStepsAtOnceGiveTheBitsOfEachAlone) {
     ASSERT_TRUE(body->linearise(std::span(&steps[which], 1)));
     body->compute_free_motion(0, alone);
     EXPECT_EQ(both, alone);
+  }
+}
+
+// A clamped and pulled body with and without its prescribed nodes among the unknowns; a node prescribed later is none
+// of those left out, and one that is cannot be released.
+TEST_P(Step, PrescribedNodesLeftOutChangeNothing) {
+  auto whole = make_block(GetParam(), damped()), part = make_block(GetParam(), damped());
+  for (FemBody* body : {whole.get(), part.get()}) disturb(*body);
+  part->leave_out_prescribed();
+  part->release(5);
+  ASSERT_TRUE(part->is_prescribed(5));
+  const BlockRows J = make_rows(*whole, 20);
+  const std::vector<double> lambda(20, 0.01);
+  const double steps[] = {kFast, kSlow};
+  const auto n = static_cast<std::size_t>(whole->node_count());
+  for (int i = 0; i < 3; ++i) {
+    for (FemBody* body : {whole.get(), part.get()}) {
+      if (i == 1) body->prescribe(7, Vec3(0.05, 0.0, -0.1));
+      if (i == 2) body->release(7);
+      ASSERT_TRUE(body->linearise(steps));
+    }
+    for (int which = 0; which < 2; ++which) {
+      std::vector<Vec3> dv[2] = {std::vector<Vec3>(n), std::vector<Vec3>(n)}, correction[2] = {dv[0], dv[1]};
+      Eigen::MatrixXd W[2] = {Eigen::MatrixXd::Zero(20, 20), Eigen::MatrixXd::Zero(20, 20)};
+      for (const int k : {0, 1}) {
+        FemBody& body = k == 0 ? *whole : *part;
+        body.compute_free_motion(which, dv[k]);
+        ASSERT_TRUE(body.add_compliance(which, J, W[k]));
+        body.compute_correction(which, J, lambda, correction[k]);
+      }
+      EXPECT_LT((flat(dv[1]) - flat(dv[0])).norm(), 1e-10 * flat(dv[0]).norm());
+      EXPECT_LT((flat(correction[1]) - flat(correction[0])).norm(), 1e-10 * flat(correction[0]).norm());
+      EXPECT_LT((W[1] - W[0]).norm(), 1e-10 * W[0].norm());
+      EXPECT_EQ(dv[1][5], part->prescribed_velocity(5) - part->velocities()[5]);
+      EXPECT_EQ(correction[1][5], Vec3(0.0, 0.0, 0.0));
+      if (which == 1) {
+        whole->advance(kSlow, dv[0]);
+        part->advance(kSlow, dv[1]);
+      }
+    }
   }
 }
 

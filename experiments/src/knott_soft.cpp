@@ -35,6 +35,7 @@ SceneBody make_soft_body(const std::string& name, const SoftBody& soft) {
     for (int n = 0; n < hexes->node_count(); ++n) {
       if (soft.is_fixed(hexes->rest_positions()[static_cast<std::size_t>(n)])) hexes->prescribe(n, Vec3::Zero());
     }
+    hexes->leave_out_prescribed();
     ContactShape shape;
     shape.kind = ContactShape::Kind::kSurface;
     shape.friction = b.friction;

@@ -1,6 +1,7 @@
 #include "palpate/linear/block_cholesky.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -67,12 +68,37 @@ FrontTree make_cheapest_tree(const BlockPattern& pattern, const CholeskySettings
   return best;
 }
 
+/// The cheapest tree of the other blocks, in the numbers of the whole pattern.
+FrontTree make_tree_without(const BlockPattern& pattern, const CholeskySettings& settings,
+                            std::span<const std::uint8_t> left_out) {
+  std::vector<int> kept, number(left_out.size(), -1);
+  for (int i = 0; i < pattern.blocks(); ++i) {
+    if (left_out[i]) continue;
+    number[i] = static_cast<int>(kept.size());
+    kept.push_back(i);
+  }
+  if (kept.empty()) fail_input("all {} blocks are left out of the factorisation", pattern.blocks());
+  BlockGroups pairs;
+  for (int j = 0; j < pattern.blocks(); ++j) {
+    for (int at = pattern.column_begin(j) + 1; at < pattern.column_begin(j + 1); ++at) {
+      const std::array pair{number[pattern.row(at)], number[j]};
+      if (pair[0] >= 0 && pair[1] >= 0) pairs.add(pair);
+    }
+  }
+  const BlockPattern rest(static_cast<int>(kept.size()), pairs);
+  FrontTree tree = make_cheapest_tree(rest, settings);
+  rename_blocks(tree, rest, kept, pattern);
+  return tree;
+}
+
 }  // namespace
 
-BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings)
+BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings,
+                             std::span<const std::uint8_t> left_out)
     : pattern_(std::move(pattern)), settings_(settings) {
   check(settings);
-  tree_ = std::make_shared<const FrontTree>(make_cheapest_tree(*pattern_, settings));
+  tree_ = std::make_shared<const FrontTree>(left_out.empty() ? make_cheapest_tree(*pattern_, settings)
+                                                             : make_tree_without(*pattern_, settings, left_out));
   const auto slab = kRows * (static_cast<std::size_t>(tree_->slab_size) + 1);
   const auto strips = static_cast<std::size_t>(settings.max_rows + kRows - 1) / kRows;
   panels_.assign(tree_->panels_size, 0.0);
@@ -90,7 +116,7 @@ BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const 
 }
 
 int BlockCholesky::blocks() const noexcept {
-  return static_cast<int>(tree_->order.size());
+  return pattern_->blocks();
 }
 int BlockCholesky::fronts() const noexcept {
   return static_cast<int>(tree_->fronts.size());
@@ -184,7 +210,7 @@ void BlockCholesky::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
 
 void BlockCholesky::solve_one(double* x) noexcept {
   std::fill(slab_.begin(), slab_.begin() + tree_->slab_size + 1, 0.0);
-  for (int i = 0; i < blocks(); ++i) std::copy(x + 3 * i, x + 3 * i + 3, slab_.data() + tree_->place[i]);
+  for (const int i : tree_->order) std::copy(x + 3 * i, x + 3 * i + 3, slab_.data() + tree_->place[i]);
   for (const Front& front : tree_->fronts) {
     front::forward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab_.data(),
                        gathered_.data());
@@ -195,15 +221,17 @@ void BlockCholesky::solve_one(double* x) noexcept {
                         slab_.data(), gathered_.data());
   }
   for (int i = 0; i < blocks(); ++i) {
-    const double* from = slab_.data() + tree_->place[i];
-    std::copy(from, from + 3, x + 3 * i);
+    const int place = tree_->place[i];
+    for (int k = 0; k < 3; ++k) x[3 * i + k] = place < 0 ? 0.0 : slab_[place + k];
   }
 }
 
 void BlockCholesky::solve_strip(double* x, int columns, Eigen::Index stride) noexcept {
   std::fill(slab_.begin(), slab_.end(), 0.0);
   for (int c = 0; c < columns; ++c) {
-    for (int i = 0; i < 3 * blocks(); ++i) slab_[kRows * (tree_->place[i / 3] + i % 3) + c] = x[c * stride + i];
+    for (const int i : tree_->order) {
+      for (int k = 0; k < 3; ++k) slab_[kRows * (tree_->place[i] + k) + c] = x[c * stride + 3 * i + k];
+    }
   }
   const front::RightHandStrip strip{slab_.data(), 0, (columns + 3) / 4, 0};
   for (const Front& front : tree_->fronts) {
@@ -215,7 +243,10 @@ void BlockCholesky::solve_strip(double* x, int columns, Eigen::Index stride) noe
                     gathered_.data());
   }
   for (int c = 0; c < columns; ++c) {
-    for (int i = 0; i < 3 * blocks(); ++i) x[c * stride + i] = slab_[kRows * (tree_->place[i / 3] + i % 3) + c];
+    for (int i = 0; i < blocks(); ++i) {
+      const int place = tree_->place[i];
+      for (int k = 0; k < 3; ++k) x[c * stride + 3 * i + k] = place < 0 ? 0.0 : slab_[kRows * (place + k) + c];
+    }
   }
 }
 

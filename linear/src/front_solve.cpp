@@ -31,20 +31,23 @@ inline void subtract_columns(const double* strip, const double* x, int depth, do
   }
 }
 
-/// x[c … c + 3] −= (columns c … c + 3 of strips [first, last))ᵀ · local.
-inline void subtract_rows(const FrontShape& shape, const double* panel, int first, int last, int c,
-                          double* local) noexcept {
-  Double4 sum[kColumns] = {};
-  for (int s = first; s < last; ++s) {
-    const double* block = panel + shape.panel_offset(s) + kRows * c;
-    for (int v = 0; v < 3; ++v) {
-      const Double4 x = tile::load(local + kRows * s + 4 * v);
-      for (int j = 0; j < kColumns; ++j) {
-        sum[j] = tile::subtract_multiple(sum[j], tile::load(block + kRows * j + 4 * v), x);
-      }
-    }
+/// y −= (twelve rows of L, `columns` of them, a multiple of four)ᵀ · x. In the order of memory: single right-hand sides
+/// wait for it.
+inline void subtract_rows(const double* strip, const double* x, int columns, double* y) noexcept {
+  const Double4 low = tile::load(x), middle = tile::load(x + 4), high = tile::load(x + 8);
+  const auto multiply = [&](const double* column) {
+    const Double4 sum = tile::subtract_multiple(tile::fill(0.0), tile::load(column), low);
+    return tile::subtract_multiple(tile::subtract_multiple(sum, tile::load(column + 4), middle), tile::load(column + 8),
+                                   high);
+  };
+  for (int c = 0; c < columns; c += kColumns, strip += kColumns * kRows) {
+    const Double4 s0 = multiply(strip), s1 = multiply(strip + kRows);
+    const Double4 s2 = multiply(strip + 2 * kRows), s3 = multiply(strip + 3 * kRows);
+    const Double4 s01 = __builtin_shufflevector(s0, s1, 0, 4, 2, 6) + __builtin_shufflevector(s0, s1, 1, 5, 3, 7);
+    const Double4 s23 = __builtin_shufflevector(s2, s3, 0, 4, 2, 6) + __builtin_shufflevector(s2, s3, 1, 5, 3, 7);
+    tile::store(y + c, tile::load(y + c) + (__builtin_shufflevector(s01, s23, 0, 1, 4, 5) +
+                                            __builtin_shufflevector(s01, s23, 2, 3, 6, 7)));
   }
-  for (int j = 0; j < kColumns; ++j) local[c + j] += (sum[j][0] + sum[j][1]) + (sum[j][2] + sum[j][3]);
 }
 
 /// Calls f with the range of vectors of a strip.
@@ -190,20 +193,22 @@ void backward_one(const FrontTree& tree, const Front& front, const double* panel
   const FrontShape& shape = front.shape;
   double* own = slab + front.slab;
   const int columns = shape.padded_columns(), pivot_strips = shape.pivot_strips();
-  const int strips = pivot_strips + shape.row_strips();
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   std::copy(own, own + columns, local);
   std::fill(local + columns, local + kRows * pivot_strips, 0.0);
   for (int r = 0; r < kRows * shape.row_strips(); ++r) local[kRows * pivot_strips + r] = slab[slabs[r]];
-  for (int c = columns - kColumns; c >= 0; c -= kColumns) {
-    const int s = c / kRows;
-    subtract_rows(shape, panel, s + 1, strips, c, local);
+  for (int s = pivot_strips + shape.row_strips() - 1; s >= pivot_strips; --s) {
+    subtract_rows(panel + shape.panel_offset(s), local + kRows * s, columns, local);
+  }
+  for (int s = pivot_strips - 1; s >= 0; --s) {
     const double* strip = panel + shape.panel_offset(s);
-    for (int j = c + kColumns - 1; j >= c; --j) {
-      double x = local[j];
-      for (int i = j + 1; i < kRows * (s + 1); ++i) x -= strip[kRows * j + i - kRows * s] * local[i];
-      local[j] = x * inverse[j];
+    double* x = local + kRows * s;
+    for (int j = std::min(kRows * (s + 1), columns) - 1; j >= kRows * s; --j) {
+      double sum = local[j];
+      for (int i = j + 1; i < kRows * (s + 1); ++i) sum -= strip[kRows * j + i - kRows * s] * local[i];
+      local[j] = sum * inverse[j];
     }
+    subtract_rows(strip, x, kRows * s, local);
   }
   std::copy(local, local + columns, own);
 }

@@ -183,4 +183,19 @@ FrontTree make_front_tree(const BlockPattern& pattern, std::span<const int> orde
   return Builder(pattern, make_clusters(pattern, order)).build();
 }
 
+void rename_blocks(FrontTree& tree, const BlockPattern& part, std::span<const int> blocks, const BlockPattern& whole) {
+  std::vector<int> index(static_cast<std::size_t>(part.stored()));
+  std::vector<int> place(static_cast<std::size_t>(whole.blocks()), -1), front_of = place;
+  for (int j = 0; j < part.blocks(); ++j) {
+    for (int at = part.column_begin(j); at < part.column_begin(j + 1); ++at)
+      index[at] = whole.find(blocks[part.row(at)], blocks[j]);
+    place[blocks[j]] = tree.place[j];
+    front_of[blocks[j]] = tree.front_of[j];
+  }
+  for (BlockTarget& block : tree.blocks) block.index = index[block.index];
+  for (int& block : tree.order) block = blocks[block];
+  tree.place = std::move(place);
+  tree.front_of = std::move(front_of);
+}
+
 }  // namespace palpate

@@ -59,8 +59,8 @@ struct BlockTarget {
 /// The analysis of a pattern for BlockCholesky: what is eliminated when, and where everything is stored. Immutable.
 struct FrontTree {
   std::vector<int> order;     ///< order[k]: block eliminated k-th
-  std::vector<int> place;     ///< slab position of the first scalar of each block
-  std::vector<int> front_of;  ///< front that eliminates each block
+  std::vector<int> place;     ///< slab position of the first scalar of each block; −1 if it is left out
+  std::vector<int> front_of;  ///< front that eliminates each block; likewise
   std::vector<Front> fronts;  ///< children before parents
   std::vector<int> children;
   std::vector<BlockTarget> blocks;
@@ -79,5 +79,8 @@ struct FrontTree {
 /// Analyses a pattern for the given elimination order, which only needs to be a good one: it is changed to a postorder
 /// of the merged fronts. Allocates.
 FrontTree make_front_tree(const BlockPattern& pattern, std::span<const int> order);
+
+/// For a tree of `part`, whose block i is block blocks[i], ascending, of `whole`: as if it had been made of that.
+void rename_blocks(FrontTree& tree, const BlockPattern& part, std::span<const int> blocks, const BlockPattern& whole);
 
 }  // namespace palpate

@@ -60,6 +60,58 @@ TEST(BlockCholesky, SolvesAsTheDenseFactorDoes) {
   }
 }
 
+// Every third block is no unknown: what A holds there, even nonsense, does not matter.
+TEST(BlockCholesky, BlocksLeftOutAreAsIfTheyWereNotThere) {
+  std::mt19937_64 random(12);
+  for (System& system : make_systems()) {
+    const int blocks = system.pattern->blocks();
+    std::vector<std::uint8_t> left_out(static_cast<std::size_t>(blocks), 0);
+    std::vector<Eigen::Index> kept;
+    for (int i = 0; i < blocks; ++i) {
+      left_out[i] = i % 3 == 1 ? 1 : 0;
+      for (int k = 0; !left_out[i] && k < 3; ++k) kept.push_back(3 * i + k);
+    }
+    const Eigen::MatrixXd dense = system.matrix.make_dense()(kept, kept);
+    const auto n = static_cast<Eigen::Index>(kept.size());
+    const Eigen::MatrixXd inverse = testing::solve_definite(dense, Eigen::MatrixXd::Identity(n, n));
+    for (int j = 0; j < blocks; ++j) {
+      for (int at = system.pattern->column_begin(j); at < system.pattern->column_begin(j + 1); ++at) {
+        if (left_out[j] || left_out[system.pattern->row(at)])
+          system.matrix.block(at).setConstant(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+    BlockCholesky cholesky(system.pattern, {.max_rows = 5}, left_out);
+    ASSERT_TRUE(cholesky.factor(system.matrix));
+    for (const int columns : {1, 12}) {
+      const Eigen::MatrixXd b = random_matrix(3 * blocks, columns, random);
+      Eigen::MatrixXd x = b, expected = Eigen::MatrixXd::Zero(3 * blocks, columns);
+      cholesky.solve(x);
+      expected(kept, Eigen::all) = inverse * b(kept, Eigen::all);
+      EXPECT_LT(norm(x - expected), 1e-9 * norm(expected));
+      for (int i = 0; i < blocks; ++i) {
+        EXPECT_TRUE(!left_out[i] || x.middleRows(3 * i, 3).isZero(0.0));
+      }
+    }
+    BlockRows J;
+    Eigen::MatrixXd J_dense = Eigen::MatrixXd::Zero(5, 3 * blocks);
+    for (int r = 0; r < 5; ++r) {
+      J.begin_row();
+      const int block = 3 * (r * r % ((blocks + 2) / 3));
+      const Vec3 value = random_matrix(3, 1, random);
+      J.add(block, value);
+      J_dense.block<1, 3>(r, 3 * block) = value.transpose();
+    }
+    const Eigen::MatrixXd J_kept = J_dense(Eigen::all, kept);
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(5, 5);
+    ASSERT_TRUE(cholesky.add_compliance(J, 0.1, W));
+    const Eigen::MatrixXd W_expected = 0.1 * J_kept * inverse * J_kept.transpose();
+    EXPECT_LT(norm(W - W_expected), 1e-9 * norm(W_expected));
+  }
+  const System one = make_random_system(2, 1, random);
+  const std::vector<std::uint8_t> all(2, 1);
+  EXPECT_THROW(BlockCholesky(one.pattern, {}, all), InputError);
+}
+
 TEST(BlockCholesky, ComplianceIsThatOfTheDenseInverse) {
   std::mt19937_64 random(3);
   for (const System& system : make_systems()) {

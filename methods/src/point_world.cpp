@@ -29,6 +29,7 @@ PointWorld::PointWorld(const MethodContext& c)
   proxy_ = c.start.pose.position;
   if (moves_) {
     add_moving(c.tool);
+    if (allow_two_threads()) second_ = std::make_unique<SecondThread>();
     return;
   }
   proxy_ = push_outside(c.world, proxy_, kMaxStartDepth);
@@ -63,18 +64,61 @@ void PointWorld::add_moving(const ToolSettings& tool) {
   entries_.resize(most_entries);
 }
 
-bool PointWorld::begin_step(const PointFeedback& feedback, StepReport& report) {
+bool PointWorld::allow_two_threads() const noexcept {
+  bool any = false;
+  for (const TouchSurface& s : surfaces_) {
+    if (s.body < 0) continue;
+    if (!world_.bodies()[static_cast<std::size_t>(s.body)].body->allows_two_threads()) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool PointWorld::begin_step(const PointFeedback& feedback, StepReport& report, const Publish& publish) {
   if (feedback.header.sequence) {
     proxy_ = feedback.position;
     proxy_velocity_ = feedback.velocity;
     device_ = feedback.device;
   }
-  if (!moves_) return true;
+  if (!moves_) {
+    publish(report);
+    return true;
+  }
   {
     const StageTimer timer(report, Stage::kFree);
     impose();
     if (!world_.compute_free_motion(time_steps_)) return false;
   }
+  struct Task {
+    PointWorld& world;
+    const Publish& publish;
+    StepReport report;  ///< its own, for the other thread writes to the step's
+
+    static void run(void* self) noexcept {
+      Task& task = *static_cast<Task*>(self);
+      task.world.predict(task.report);
+      task.publish(task.report);
+    }
+  };
+  Task task{*this, publish, {}};
+  if (second_) second_->start(&Task::run, &task);
+  const bool good = meet_contacts(report);
+  if (second_) {
+    second_->wait();
+  } else if (good) {
+    Task::run(&task);
+  }
+  for (std::size_t i = 0; i < kStageCount; ++i) {
+    const double time = task.report.stage_time[i];
+    double& total = report.stage_time[i];
+    if (!std::isnan(time)) total = std::isnan(total) ? time : total + time;
+  }
+  report.overflow = report.overflow || task.report.overflow;
+  return good;
+}
+
+/// Of the slow step. False: a body has no room for them.
+bool PointWorld::meet_contacts(StepReport& report) {
   {
     const StageTimer timer(report, Stage::kDetect);
     world_.find_contacts();
@@ -94,12 +138,8 @@ bool PointWorld::begin_step(const PointFeedback& feedback, StepReport& report) {
     report.penetration = world_.found().deepest;
     report.overflow = world_.found().overflow;
   }
-  {
-    const StageTimer timer(report, Stage::kCorrect);
-    world_.compute_changes();
-  }
-  const StageTimer timer(report, Stage::kModel);
-  predict();
+  const StageTimer timer(report, Stage::kCorrect);
+  world_.compute_changes();
   return true;
 }
 
@@ -130,7 +170,8 @@ void PointWorld::impose() {
   tool.set_grip(grip_);
 }
 
-void PointWorld::predict() {
+void PointWorld::predict(StepReport& report) {
+  const StageTimer timer(report, Stage::kModel);
   for (const auto& m : trees_) {
     if (surfaces_[static_cast<std::size_t>(m->surface)].body < 0) continue;
     Body& body = *world_.bodies()[static_cast<std::size_t>(m->body)].body;

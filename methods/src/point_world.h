@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
+#include "palpate/core/second_thread.h"
 #include "palpate/geometry/surface_features.h"
 #include "palpate/methods/method.h"
 
@@ -52,8 +55,13 @@ class PointWorld {
  public:
   explicit PointWorld(const MethodContext& context);
 
-  /// Everything but the bodies' motion. False: a system could not be factored, and nothing may be published.
-  bool begin_step(const PointFeedback& feedback, StepReport& report);
+  /// Makes a model from what can be touched: surfaces(), planes(), find_closest(), compute_compliance(), and the hand.
+  using Publish = std::function<void(StepReport& report)>;
+
+  /// Everything but the bodies' motion. Neither needs the other: so that `publish` runs in a second thread beside the
+  /// contacts of the slow step, if all bodies allow that, else after them; the bits are the same. It must not throw.
+  /// False: a system could not be factored, and nothing may be published.
+  bool begin_step(const PointFeedback& feedback, StepReport& report, const Publish& publish);
   /// The bodies' motion.
   void end_step(StepReport& report);
 
@@ -81,8 +89,10 @@ class PointWorld {
     std::vector<Vec3> change, positions;
   };
   void add_moving(const ToolSettings& tool);
+  bool allow_two_threads() const noexcept;
+  bool meet_contacts(StepReport& report);
   void impose();
-  void predict();
+  void predict(StepReport& report);
 
   World& world_;
   const bool moves_;
@@ -97,6 +107,7 @@ class PointWorld {
   std::vector<std::unique_ptr<Moving>> trees_;
   std::vector<BlockRows::Entry> entries_;
   BlockRows rows_;
+  std::unique_ptr<SecondThread> second_;  ///< null: a body does not allow it
 };
 
 }  // namespace palpate

@@ -187,14 +187,15 @@ struct SoftWorld {
   World world;
   ToolSettings tool;
 
-  explicit SoftWorld(const Vec3& start, double young = 5e4)
+  explicit SoftWorld(const Vec3& start, double young = 5e4, std::array<int, 3> cells = {4, 2, 4},
+                     std::unique_ptr<Body> other = nullptr)
       : world([] {
           WorldSettings s;
           s.gravity = Vec3::Zero();
           return s;
         }()) {
     const Material material{.young_modulus = young, .poisson_ratio = 0.3, .density = 1000.0, .stiffness_damping = 0.01};
-    auto body = std::make_unique<CorotationalHexes>(make_hex_grid(Vec3(0.08, 0.04, 0.08), {4, 2, 4}),
+    auto body = std::make_unique<CorotationalHexes>(make_hex_grid(Vec3(0.08, 0.04, 0.08), cells),
                                                     std::span(&material, 1), make_box(Vec3(0.08, 0.04, 0.08), 6));
     for (int n = 0; n < body->node_count(); ++n) {
       if (body->rest_positions()[static_cast<std::size_t>(n)].y() < -0.0199) body->prescribe(n, Vec3::Zero());
@@ -203,6 +204,7 @@ struct SoftWorld {
     shape.kind = ContactShape::Kind::kSurface;
     shape.friction = 0.3;
     world.add({"soft", std::move(body), shape});
+    if (other) world.add({"other", std::move(other), shape});
     add_tool(world, tool, {start, Quat::Identity()});
     world.prepare();
   }
@@ -271,6 +273,30 @@ TEST(Limited, SoftRunsRepeatBitForBit) {
     }
   }
   EXPECT_EQ(std::memcmp(bits[0].data(), bits[1].data(), bits[0].size() * sizeof(double)), 0);
+}
+
+// The slow step makes its model beside its contacts where bodies allow two threads; a rigid one, far away, does not.
+TEST(Limited, ModelMadeBesideTheContactsIsThatMadeAfterThem) {
+  std::vector<double> bits[2];
+  for (const bool beside : {true, false}) {
+    const Vec3 start(0.003, 0.024, 0.001);
+    RigidBodySettings s;
+    s.surface = make_box(Vec3(0.06, 0.04, 0.06), 2);
+    s.mass = compute_mass_properties(s.surface, 1000.0);
+    s.pose.position = Vec3(5.0, 0.0, 0.0);
+    SoftWorld soft(start, 5e4, {8, 4, 8}, beside ? nullptr : std::make_unique<RigidBody>(s));
+    ASSERT_TRUE(soft.world.bodies()[0].body->allows_two_threads());
+    Loops loops(soft.world, "limited", soft.tool, at(start), 33);
+    for (int t = 0; t < 400; ++t) {
+      const TickResult r = loops.tick(start + Vec3(3e-5 * t, -0.007 * std::sin(0.01 * t), 0.0));
+      for (int k = 0; k < 3; ++k) bits[beside].push_back(r.wrench.force[k]);
+    }
+    std::vector<double> state(static_cast<std::size_t>(soft.world.bodies()[0].body->state_size()));
+    soft.world.bodies()[0].body->save_state(state);
+    bits[beside].insert(bits[beside].end(), state.begin(), state.end());
+  }
+  EXPECT_GT(*std::max_element(bits[0].begin(), bits[0].begin() + 1200), 0.1);
+  EXPECT_EQ(bits[0], bits[1]);
 }
 
 // A brick on a plane: it bears what the hand presses, and slides when it is pushed harder than it rubs.

@@ -23,7 +23,9 @@ struct Patch {
     world.add({"mesh", TriangleTree(std::move(mesh)), friction});
     const MethodContext context{world, {}, 0.001, 0.033, {}};
     PointWorld point(context);
-    PatchBuilder(settings, point).build(centre, centre, *patch, report);
+    PatchBuilder builder(settings, point);
+    builder.begin(centre, centre, *patch, report);
+    builder.finish(*patch, report);
   }
 };
 
@@ -226,6 +228,31 @@ TEST(PatchBuilder, FineMeshShrinksTheBoxToWhatTheSetCovers) {
     const int count = tree.find_within(Vec3(0.0, 0.05, 0.0), covered * (1.0 - 1e-12), near);
     EXPECT_LE(count, p.patch->triangles) << subdivisions;
     EXPECT_EQ(p.patch->overflow == 1, covered < 0.02 - 1e-9) << subdivisions;
+  }
+}
+
+/// A slow step tries a centre or two before it finishes a patch.
+TEST(PatchBuilder, CentreTriedBeforeLeavesNoTrace) {
+  const Vec3 centre(0.01, 0.05, 0.0);
+  Patch fresh(make_sphere(0.05, 40), 0.3, centre);
+  const MethodContext context{fresh.world, {}, 0.001, 0.033, {}};
+  PointWorld point(context);
+  PatchBuilder builder({}, point);
+  const auto patch = std::make_unique<LimitedPatch>();
+  StepReport report;
+  builder.begin(Vec3(-0.01, 0.05, 0.005), centre, *patch, report);
+  builder.begin(centre, centre, *patch, report);
+  builder.finish(*patch, report);
+  ASSERT_EQ(patch->triangles, fresh.patch->triangles);
+  ASSERT_EQ(patch->vertices, fresh.patch->vertices);
+  EXPECT_EQ(patch->half_edge, fresh.patch->half_edge);
+  for (std::size_t t = 0; t < static_cast<std::size_t>(patch->triangles); ++t) {
+    const LimitedPatch::Triangle &a = patch->triangle[t], &b = fresh.patch->triangle[t];
+    ASSERT_EQ(a.vertex, b.vertex) << t;
+    ASSERT_EQ(a.neighbour, b.neighbour) << t;
+    ASSERT_EQ(a.id, b.id) << t;
+    ASSERT_EQ(a.normal, b.normal) << t;
+    ASSERT_EQ(a.depth, b.depth) << t;
   }
 }
 

@@ -31,11 +31,13 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
 
   void step(const PointFeedback& feedback, Model& model, StepReport& report) override {
     model.planes = model.moving = 0;
-    if (!world_.begin_step(feedback, report)) {
+    if (!world_.begin_step(feedback, report, [&](StepReport& r) { publish(model, r); })) {
+      model.planes = model.moving = 0;
       report.converged = false;
       return;
     }
-    publish(model, report);
+    report.contacts = model.planes;
+    if (model.planes > 0) report.penetration = depth_;
     world_.end_step(report);
   }
 
@@ -70,8 +72,7 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
     const bool clear = nearest.signed_distance > 1e-6 * proxy.cwiseAbs().maxCoeff();
     const Vec3 normal = clear ? apart.normalized() : nearest.normal;
     model.plane = {normal, normal.dot(nearest.closest.point), nearest.friction};
-    report.contacts = 1;
-    report.penetration = std::max(0.0, -nearest.signed_distance);
+    depth_ = std::max(0.0, -nearest.signed_distance);
     if (nearest.surface < 0 || world_.surfaces()[static_cast<std::size_t>(nearest.surface)].body < 0) return;
     BodyPoint foot;
     foot.element = nearest.closest.triangle;
@@ -83,6 +84,7 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
 
   PointWorld world_;
   Eigen::MatrixXd C_;
+  double depth_ = 0.0;  ///< of the proxy below the plane [m]
 };
 
 class HalfspaceFast final : public TypedFastHalf<Model, PointFeedback> {

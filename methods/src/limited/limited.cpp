@@ -37,7 +37,7 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
       : world_(c), builder_(c.settings.limited, world_), ahead_(1.5 * c.slow_period) {}
 
   void step(const PointFeedback& feedback, LimitedPatch& model, StepReport& report) override {
-    if (!world_.begin_step(feedback, report)) {
+    if (!world_.begin_step(feedback, report, [&](StepReport& r) { build(model, r); })) {
       // Nothing is known: a box without size, in which the proxy waits.
       model.centre = world_.proxy();
       model.half_edge = model.skin = 0.0;
@@ -45,21 +45,6 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
       report.converged = false;
       return;
     }
-    // The model is used from one to two periods after the proxy was here: it should be right where the hand will have
-    // taken it, and still cover where it is. How much that leaves is known when the patch is built.
-    Vec3 way = world_.device().pose.position + ahead_ * world_.device().velocity.linear - world_.proxy();
-    if (!way.allFinite()) way.setZero();
-    const double far = way.cwiseAbs().maxCoeff();
-    if (far > most_ahead_) way *= most_ahead_ / far;
-    builder_.build(world_.proxy() + way, world_.proxy(), model, report);
-    const double shift = way.cwiseAbs().maxCoeff();
-    if (shift > kCovered * model.half_edge) {
-      way *= kCovered * kCovered * model.half_edge / shift;
-      builder_.build(world_.proxy() + way, world_.proxy(), model, report);
-    }
-    if (way.cwiseAbs().maxCoeff() > kCovered * model.half_edge)
-      builder_.build(world_.proxy(), world_.proxy(), model, report);
-    most_ahead_ = kCovered * model.half_edge;
     report.contacts = model.triangles;
     report.overflow = report.overflow || model.overflow;
     world_.end_step(report);
@@ -93,6 +78,25 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
   }
 
  private:
+  /// The model is used from one to two periods after the proxy was here: it should be right where the hand will have
+  /// taken it, and still cover where it is. How much that leaves is known when the triangles are found.
+  void build(LimitedPatch& model, StepReport& report) {
+    Vec3 way = world_.device().pose.position + ahead_ * world_.device().velocity.linear - world_.proxy();
+    if (!way.allFinite()) way.setZero();
+    const double far = way.cwiseAbs().maxCoeff();
+    if (far > most_ahead_) way *= most_ahead_ / far;
+    builder_.begin(world_.proxy() + way, world_.proxy(), model, report);
+    const double shift = way.cwiseAbs().maxCoeff();
+    if (shift > kCovered * model.half_edge) {
+      way *= kCovered * kCovered * model.half_edge / shift;
+      builder_.begin(world_.proxy() + way, world_.proxy(), model, report);
+    }
+    if (way.cwiseAbs().maxCoeff() > kCovered * model.half_edge)
+      builder_.begin(world_.proxy(), world_.proxy(), model, report);
+    builder_.finish(model, report);
+    most_ahead_ = kCovered * model.half_edge;
+  }
+
   PointWorld world_;
   PatchBuilder builder_;
   const double ahead_;                                           ///< [s]

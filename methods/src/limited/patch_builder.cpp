@@ -30,7 +30,7 @@ PatchBuilder::PatchBuilder(const LimitedSettings& settings, PointWorld& world)
   }
 }
 
-void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out, StepReport& report) {
+void PatchBuilder::begin(const Vec3& centre, const Vec3& side, LimitedPatch& out, StepReport& report) {
   double reach = 0.0;
   {
     const StageTimer timer(report, Stage::kDetect);
@@ -45,10 +45,9 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
     }
   }
   const StageTimer timer(report, Stage::kModel);
+  forget();
   out.centre = centre;
   out.triangles = out.vertices = out.moving = 0;
-  kept_.clear();
-  moving_.clear();
   // Those of moving bodies first, so that vertices with compliance come first; each group from the nearest on.
   double covered = reach;
   for (const bool moving : {true, false}) {
@@ -65,7 +64,16 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
   out.overflow = covered < reach || report.overflow ? 1 : 0;
   out.half_edge = covered / std::sqrt(3.0);
   out.skin = kSkin * std::min(covered, settings_.radius);
+}
+
+void PatchBuilder::finish(LimitedPatch& out, StepReport& report) {
+  const StageTimer timer(report, Stage::kModel);
   finish_triangles(out);
+  fill_compliance(out);
+}
+
+/// What was kept for the last patch.
+void PatchBuilder::forget() {
   for (const Found& k : kept_) {
     if (k.surface < 0) continue;
     const auto s = static_cast<std::size_t>(k.surface);
@@ -74,7 +82,8 @@ void PatchBuilder::build(const Vec3& centre, const Vec3& side, LimitedPatch& out
     for (const std::int32_t v : world_.surfaces()[s].tree->mesh().triangles[t])
       local_vertex_[s][static_cast<std::size_t>(v)] = -1;
   }
-  fill_compliance(out);
+  kept_.clear();
+  moving_.clear();
 }
 
 /// Fills found_, sorted by distance, and returns how far it reaches.

@@ -7,14 +7,17 @@
 
 namespace palpate {
 
-/// Fills patches from the world around a point. Thread: the slow loop's; may allocate.
+/// Fills patches from the world around a point. Thread: the slow loop's or the one beside it, one at a time; may
+/// allocate.
 class PatchBuilder {
  public:
   PatchBuilder(const LimitedSettings& settings, PointWorld& world);
 
-  /// Everything near `centre`, as many triangles as fit. `side` is where the proxy is: open surfaces are taken from
-  /// that side.
-  void build(const Vec3& centre, const Vec3& side, LimitedPatch& out, StepReport& report);
+  /// Everything near `centre`, as many triangles as fit, and how far they reach. `side` is where the proxy is: open
+  /// surfaces are taken from that side. Cheap against finish(), so that a centre can be tried.
+  void begin(const Vec3& centre, const Vec3& side, LimitedPatch& out, StepReport& report);
+  /// What the fast half needs of them: normals, neighbours, depths and the compliance. Of the last begin().
+  void finish(LimitedPatch& out, StepReport& report);
 
  private:
   struct Found {
@@ -22,6 +25,7 @@ class PatchBuilder {
     std::int32_t surface;   ///< −1 − i: plane i
     std::int32_t triangle;  ///< of the surface, or of a plane's two
   };
+  void forget();
   double find(const Vec3& centre, StepReport& report);
   double collect(const Vec3& centre, double radius);
   int most_compliant() const;

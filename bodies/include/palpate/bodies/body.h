@@ -107,6 +107,10 @@ class Body {
   virtual void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                   std::span<Vec3> dv) noexcept = 0;
 
+  /// Whether, between linearise() and advance(), compute_free_motion(), add_compliance() and compute_correction() may
+  /// run for one time step while another thread has them run for another; and beside all that changes nothing.
+  virtual bool allows_two_threads() const noexcept { return false; }
+
   /// h A(h)⁻¹ as a whole, prescribed blocks zero: of a body of at most two blocks. False: there are more.
   virtual bool compute_response(int, Eigen::Matrix<double, 6, 6>&) const noexcept { return false; }
 

@@ -106,9 +106,10 @@ class CorotationalTets final : public FemBody {
   std::vector<std::int32_t> column_edges_;  ///< of column j: [j] to [j + 1]
   std::vector<EdgeMaterial> edge_materials_;
   std::vector<EdgeEnds> edge_ends_;
-  std::size_t turned_stride_ = 0;           ///< of the lanes in turned_
-  mutable std::vector<double> turned_;      ///< scratch: √V c_a of the tets' nodes, twelve scalars a tet
-  mutable std::vector<double> padded_;      ///< scratch: positions and forces, four scalars a node
+  std::size_t turned_stride_ = 0;       ///< of the lanes in turned_
+  mutable std::vector<double> turned_;  ///< scratch: √V c_a of the tets' nodes, twelve scalars a tet
+  /// Scratch: positions and forces, four scalars a node, none across two cache lines.
+  mutable std::vector<double, Eigen::aligned_allocator<double>> padded_;
   std::unique_ptr<VolumePatches> patches_;  ///< its shares are scratch
 };
 

@@ -53,6 +53,7 @@ class FemBody : public Body {
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
+  bool allows_two_threads() const noexcept override { return second_ != nullptr; }
   void advance(double h, std::span<const Vec3> dv) noexcept override;
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
@@ -74,6 +75,9 @@ class FemBody : public Body {
   /// Set-up: the nodes within `radius` [m] of the handle's position are what set_grip() holds, as they are now. Throws
   /// InputError if there are fewer than three, or all lie in a line.
   void set_handle(const Pose& handle, double radius);
+  /// Set-up: the nodes that are prescribed now stay so, release() or not, and are no unknowns any more; a clamped end
+  /// then costs no factorisation. Their velocities may still be prescribed. Throws InputError if they are all.
+  void leave_out_prescribed();
   std::span<const double> masses() const noexcept { return masses_; }                  ///< lumped, of the nodes [kg]
   std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
   const Vec3& gravity() const noexcept { return gravity_; }
@@ -151,19 +155,21 @@ class FemBody : public Body {
     BlockMatrix A;
     std::vector<double> masses;  ///< its part M/h + αM
     BlockCholesky factor;
-    std::vector<Vec3> lift;    ///< A(h) times prescribed_changes_
-    std::vector<Vec3> free;    ///< Δv of the free motion, where the second thread has found it
+    std::vector<Vec3> lift;    ///< A(h) times prescribed_changes_, if they move
+    std::vector<Vec3> free;    ///< Δv of the free motion, where linearise() has found it
+    BlockRows free_rows;       ///< constraint rows without prescribed nodes
     double fixed_scale = 1.0;  ///< diagonal of the prescribed nodes
     bool good = false;         ///< is factored
     std::int64_t assemble_ns = 0, factor_ns = 0;
   };
   bool assemble_forces(double h) noexcept;
   void set_masses(System& system, double h) const noexcept;
+  void list_prescribed() noexcept;
   void assemble_system(System& system, double h) const noexcept;
   void factor_system(System& system, double h, bool is_assembled) noexcept;
   void solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept;
   static void factor_second(void* self) noexcept;
-  const BlockRows& without_prescribed(const BlockRows& J) noexcept;
+  const BlockRows& without_prescribed(const BlockRows& J, System& system) const noexcept;
   void update_surface_positions() noexcept;
   void update_surface_velocities() noexcept;
 
@@ -172,7 +178,10 @@ class FemBody : public Body {
   Vec3 gravity_ = Vec3::Zero();
   std::vector<std::uint8_t> prescribed_;
   std::vector<Vec3> prescribed_velocities_;
-  int prescribed_count_ = 0;
+  bool prescribed_changed_ = false;     ///< since the lists were made
+  std::vector<std::uint8_t> left_out_;  ///< nodes that stay prescribed; empty: none
+  std::vector<int> prescribed_nodes_;
+  std::vector<int> prescribed_blocks_;  ///< of the pattern, off its diagonal, in rows and columns of those not left out
 
   bool uniform_damping_;
   double stiffness_damping_;
@@ -183,7 +192,8 @@ class FemBody : public Body {
   /// Factors the second time step's system and finds its free motion, beside the first's: the same bits as one after
   /// the other.
   std::unique_ptr<SecondThread> second_;
-  std::vector<Vec3> forces_, stiffness_velocity_, damping_velocity_;
+  int free_known_ = 0;  ///< of how many time steps linearise() has found it, then: both, or none
+  std::vector<Vec3> forces_, stiffness_velocity_;
   std::unique_ptr<StiffnessCompletion> completion_, damping_completion_;
   struct HeldNode {
     int node;
@@ -196,7 +206,6 @@ class FemBody : public Body {
 
   std::vector<Vec3> prescribed_changes_;  ///< Δv of the prescribed nodes, zero elsewhere
   bool prescribed_move_ = false;          ///< any of them is not zero
-  BlockRows free_rows_;
   Times times_;
 
   std::vector<std::array<std::int32_t, 3>> triangles_;

@@ -50,8 +50,10 @@ struct CholeskySettings {
 /// Copying makes a second factorisation of the same pattern (for another h) without repeating the analysis.
 class BlockCholesky {
  public:
-  /// Throws InputError if a setting is out of range.
-  explicit BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings = {});
+  /// Blocks with left_out[i] ≠ 0 (empty: none; not all) are no unknowns: rows and columns of A are not looked at there,
+  /// solutions are zero there, and J may have no entries there. Throws InputError if a setting is out of range.
+  explicit BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings = {},
+                         std::span<const std::uint8_t> left_out = {});
 
   int blocks() const noexcept;
   const CholeskySettings& settings() const noexcept { return settings_; }
