@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "palpate/core/clock.h"
 #include "palpate/core/error.h"
 #include "palpate/core/histogram.h"
 #include "palpate/core/math.h"
@@ -85,6 +86,29 @@ TEST(SecondThread, DoesEachTaskOnce_AndItsOwnerSeesWhatItWrote) {
     second.start([](void* context) noexcept { *static_cast<long*>(context) += 1; }, &sum);
     second.wait();
     ASSERT_EQ(sum, i);
+  }
+}
+
+/// Until the processor has spent so much on this thread.
+void work_for(std::int64_t ns) noexcept {
+  for (const std::int64_t start = processor_ns(); processor_ns() - start < ns;) {
+  }
+}
+
+// Of two that work at once the longer counts, and sleep does not. Ten milliseconds either way are what a scheduler's
+// clock and a busy machine may add.
+TEST(SecondThread, WorkIsThatOfTheLongerOfTheTwo) {
+  SecondThread second;
+  constexpr std::int64_t kMs = 1'000'000;
+  for (const auto& [own, sleep] : {std::pair{0, 0}, {0, 60}, {30, 0}, {60, 0}}) {
+    const std::int64_t start = work_ns();
+    second.start([](void*) noexcept { work_for(30 * kMs); }, nullptr);
+    work_for(own * kMs);
+    sleep_until_ns(monotonic_ns() + sleep * kMs);
+    second.wait();
+    const double work = 1e-6 * static_cast<double>(work_ns() - start);
+    EXPECT_GE(work, std::max(30, own) - 0.1) << own << " ms of work, " << sleep << " of sleep";
+    EXPECT_LE(work, std::max(30, own) + 10.0) << own << " ms of work, " << sleep << " of sleep";
   }
 }
 
