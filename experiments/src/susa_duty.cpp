@@ -51,24 +51,25 @@ ExperimentResult run_susa_duty(const ExperimentOptions& options) {
   double direct_eighty = kNotMeasured, ratio = kNotMeasured, single_eighty = kNotMeasured;
   for (const std::array<int, 3>& count : {std::array{1, 1, 1}, {5, 1, 2}, {5, 2, 3}, {5, 4, 4}, {10, 4, 5}}) {
     const int cubes = count[0] * count[1] * count[2];
+    const std::string name = cubes == 1 ? "1 cube" : fmt::format("{} cubes", cubes);
     Scene scene = make_pile(count);
     World world = make_world(scene);
     const auto run = [&](const char* method) {
-      return run_timed(scene, world, method, fmt::format("{} cubes, {}", cubes, method), options);
+      return run_timed(scene, world, method, fmt::format("{}, {}", name, method), options);
     };
     const TimedRun direct = run("accelerance"), impulse = run("impulse");
     scene.methods.accelerance.way = AcceleranceSettings::Way::kTests;
     const TimedRun tests = run("accelerance");
     scene.run.seconds = 1.2;  // single rate takes its time
     const TimedRun single = run("reference");
-    duty.rows.push_back({fmt::format("{} cubes", cubes),
+    duty.rows.push_back({name,
                          {{format_duty(single)},
                           {format_duty(impulse)},
                           {format_duty(direct)},
                           {format_duty(tests)},
                           {fmt::format("{:.3f}", direct.stage(Stage::kModel) / scene.run.slow_period)},
                           {fmt::format("{:.3f}", tests.stage(Stage::kModel) / scene.run.slow_period)}}});
-    TableRow row{fmt::format("{} cubes", cubes), {}};
+    TableRow row{name, {}};
     for (std::size_t s = 0; s < kStageCount; ++s)
       row.cells.push_back({format_quantity(direct.stage(static_cast<Stage>(s)), "s")});
     row.cells.push_back({format_quantity(1e-9 * direct.ticks.mean_ns(), "s")});

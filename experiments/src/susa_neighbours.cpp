@@ -101,11 +101,15 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
     const auto ripple_of = [](const TimedRun& r) {
       return std::max(compute_ripple(r.run.data, 1.0, 1.5), compute_ripple(r.run.data, 1.5, 3.0));
     };
+    const auto describe = [&](const TimedRun& r) {
+      const bool lost = !(compute_mean_force(r.run.data, 1.0, 3.0) > 0.0);
+      return lost ? std::string("contact lost") : format_quantity(ripple_of(r), "N");
+    };
     table.rows.push_back({fmt::format("{} cubes", columns * rows),
                           {{format_quantity(ripple_of(direct), "N")},
                            {format_quantity(ripple_of(held), "N")},
                            {format_quantity(ripple_of(single), "N")},
-                           {tests ? format_quantity(ripple_of(*tests), "N") : "–"},
+                           {tests ? describe(*tests) : "–"},
                            {format_quantity(direct.run.summary.energy, "J")},
                            {format_quantity(1e-9 * direct.ticks.mean_ns(), "s")},
                            {fmt::format("{}", most_contacts(direct.run.data))}}});

@@ -94,6 +94,35 @@ TEST(LocalDynamics, LastForcesAddNoEnergy) {
   }
 }
 
+// Friction with a body beyond the neighbours has its limit and no more: it takes a body to the speed at which that one
+// goes, by limit/m, and leaves it there. A force that is kept would drive it on.
+TEST(LocalDynamics, FrictionWithABodyBeyondStopsAndDoesNotDrive) {
+  const double mass = 0.04, limit = 2.0, dt = 0.001, drift = 0.1;
+  const auto model = make_cube_on_ground(mass, 0.04);
+  model->local_contacts = 1;
+  LocalContact& c = model->local_contact[0];
+  c.foot_a.setZero();
+  c.drift = Vec3(drift, 0.0, 0.0);
+  c.limit = limit;
+  Vec3 t1, t2;
+  make_tangents(c.normal, t1, t2);
+  c.force = Vec3(0.0, -limit * t1.x(), -limit * t2.x());
+  World empty = make_empty();
+  const JointFrames joints(empty);
+  LocalDynamics local(joints);
+  local.take(*model, dt, LocalDynamics::Overlap::kMoved);
+  Vec6 u = Vec6::Zero();
+  u.x() = 0.5;
+  for (int i = 1; i <= 30; ++i) {
+    const Pose pose;
+    local.start({&pose, 1}, {&u, 1});
+    for (int sweep = 0; sweep < 5; ++sweep) local.sweep();
+    u += dt * local.acceleration(0);
+    EXPECT_NEAR(u.x(), std::max(drift, 0.5 - limit / mass * dt * i), 1e-9) << i;
+  }
+  EXPECT_LT(u.tail<5>().norm(), 1e-9);
+}
+
 /// A lever of 0.2 m that a hinge with dry friction holds to the world at its left end; a ball presses on its right.
 struct Lever {
   static constexpr double kLength = 0.2, kFriction = 0.1, kMass = 0.1;

@@ -121,8 +121,10 @@ void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& r
   model.left_out = 0;
   model.columns = 6;
   const bool sent = feedback.header.sequence > 0;
-  if (sent && feedback.device.pose.position.allFinite() && feedback.device.velocity.linear.allFinite())
-    device_ = feedback.device;
+  const DeviceState& sensed = feedback.device;
+  if (sent && sensed.pose.position.allFinite() && sensed.pose.rotation.coeffs().allFinite() &&
+      sensed.velocity.linear.allFinite() && sensed.velocity.angular.allFinite())
+    device_ = sensed;
   pushed_.clear();
   if (sent) take_over(feedback);
   if (exchange_ == Exchange::kStates) {
@@ -272,7 +274,7 @@ void AcceleranceSlow::predict_local(const Feedback& feedback) {
 void AcceleranceSlow::set_springs() {
   springs_.clear();
   for (const PointerForces::Active& a : pointers_.active()) {
-    if (a.neighbour < 0) continue;
+    if (a.neighbour < 0 || !a.wanted.allFinite()) continue;
     const std::int32_t index = last_->neighbour[static_cast<std::size_t>(a.neighbour)].body;
     springs_.push_back({index, body(index).find_point(a.foot), -a.normal, a.foot + a.apart, a.velocity, a.stiffness,
                         a.damping, a.friction});
