@@ -52,7 +52,9 @@ void Sweeper::start(const ConstraintProblem& problem, bool pyramid, std::span<co
   light_contacts_.clear();
   generals_.clear();
   for (std::size_t i = 0; i < rows_; ++i) state_[i] = std::isfinite(lambda[i]) ? lambda[i] : 0.0;
-  std::fill(state_.begin() + static_cast<std::ptrdiff_t>(rows_), state_.end(), 0.0);
+  // Up to what refresh() clears: memory is reserved for the largest problem, and most are small.
+  std::fill(state_.begin() + static_cast<std::ptrdiff_t>(rows_),
+            state_.begin() + static_cast<std::ptrdiff_t>(dense_begin_), 0.0);
   std::int32_t at = 0;
   for (const Constraint& c : problem.constraints()) {
     if (c.kind == ConstraintKind::kContact) {

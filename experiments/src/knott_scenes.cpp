@@ -161,6 +161,8 @@ void add_performance_claims(const KnottFigures& f, const SceneRun& run, std::vec
       {"tick, mean", "0.09 ms; asked: 5 % of the period", 1e-9 * tick.mean_ns(), 50e-6, Relation::kAtMost, "s"});
   claims.push_back({"tick, p99.9", "max 0.41 ms; asked: 25 % of the period", 1e-9 * tick.compute_percentile_ns(0.999),
                     250e-6, Relation::kAtMost, "s"});
+  claims.push_back({"slow step, mean", "15.2 ms; asked: 33 ms", 1e-9 * run.summary.step_times.mean_ns(), 0.033,
+                    Relation::kAtMost, "s"});
   claims.push_back({"slow step, max", "32.3 ms; asked: 33 ms",
                     1e-9 * static_cast<double>(run.summary.step_times.max_ns()), 0.033, Relation::kAtMost, "s"});
 }
@@ -228,7 +230,8 @@ KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*mak
 }
 
 KnottMesh load_statue() {
-  return load_or_make("fertility_10k.off", 0.001, +[] { return make_figure(0.145, 96); });
+  return load_or_make(
+      "fertility_10k.off", 0.001, +[] { return make_figure(0.145, 96); });
 }
 
 ExperimentResult compare_knott(const Scene& scene, World& world, const KnottLimits& limits,
