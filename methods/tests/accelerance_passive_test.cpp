@@ -8,21 +8,23 @@ namespace palpate::accelerance {
 namespace {
 
 // A ball that goes on at 0.3 m/s knocks a light cube away. The spring takes as long as it takes (ω = 162 /s, so 20 ms),
-// and gives the cube at most twice the ball's speed. The last tick's force, held for the 50 ms of a slow step, would
-// give it ten times that.
+// and gives the cube at most twice the ball's speed, wherever in that time a slow step begins. The last tick's force,
+// held for the 50 ms of a slow step, would give it ten times that.
 TEST(Accelerance, KnockedCubeIsNotShotByTheSlowLoop) {
-  World world = make_empty(Vec3::Zero());
-  const RigidBody& cube =
-      add_box(world, {.position = Vec3(0.05, 0.0, 0.0), .size = Vec3::Constant(0.04), .mass = 0.038});
-  Rig rig(std::move(world), make_ball(0.015), Vec3(-0.05, 0.0, 0.0), 0.05);
-  double fastest = 0.0, peak = 0.0;
-  rig.go(Vec3(0.3, 0.0, 0.0), 0.4, [&] {
-    fastest = std::max(fastest, cube.velocities()[0].norm());
-    peak = std::max(peak, rig.last.wrench.force.norm());
-  });
-  EXPECT_GT(peak, 1.0);
-  EXPECT_GT(fastest, 0.3);
-  EXPECT_LT(fastest, 0.6);
+  for (const double offset : {0.0, 0.003, 0.006, 0.009, 0.012}) {  // 10 ms of the ball's way each
+    World world = make_empty(Vec3::Zero());
+    const BoxSettings box{.position = Vec3(0.05 + offset, 0.0, 0.0), .size = Vec3::Constant(0.04), .mass = 0.038};
+    const RigidBody& cube = add_box(world, box);
+    Rig rig(std::move(world), make_ball(0.015), Vec3(-0.05, 0.0, 0.0), 0.05);
+    double fastest = 0.0, peak = 0.0;
+    rig.go(Vec3(0.3, 0.0, 0.0), 0.5, [&] {
+      fastest = std::max(fastest, cube.velocities()[0].norm());
+      peak = std::max(peak, rig.last.wrench.force.norm());
+    });
+    EXPECT_GT(peak, 1.0) << offset;
+    EXPECT_GT(fastest, 0.3) << offset;
+    EXPECT_LT(fastest, 0.6) << offset;
+  }
 }
 
 // A body that comes upon the pointer faster than models do is let out at 0.1 m/s: no step of the force.
