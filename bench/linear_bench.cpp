@@ -40,9 +40,10 @@ void report(benchmark::State& state) {
                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
+template <typename T>
 void factor_palpate(benchmark::State& state) {
   const ElasticBlock& body = block_of(state.range(0));
-  BlockCholesky cholesky(body.pattern());
+  BasicBlockCholesky<T> cholesky(body.pattern());
   for (auto _ : state) {
     if (!cholesky.factor(body.matrix())) state.SkipWithError("not positive definite");
   }
@@ -51,7 +52,7 @@ void factor_palpate(benchmark::State& state) {
       benchmark::Counter(1e-9 * cholesky.floating_point_operations() * static_cast<double>(state.iterations()),
                          benchmark::Counter::kIsRate);
   state.counters["fronts"] = cholesky.fronts();
-  state.counters["MB"] = 8e-6 * static_cast<double>(cholesky.stored_scalars());
+  state.counters["MB"] = 1e-6 * sizeof(T) * static_cast<double>(cholesky.stored_scalars());
 }
 
 void analyse_palpate(benchmark::State& state) {
@@ -60,9 +61,10 @@ void analyse_palpate(benchmark::State& state) {
   report(state);
 }
 
+template <typename T>
 void solve_palpate(benchmark::State& state) {
   const ElasticBlock& body = block_of(state.range(0));
-  BlockCholesky cholesky(body.pattern());
+  BasicBlockCholesky<T> cholesky(body.pattern());
   cholesky.factor(body.matrix());
   Eigen::MatrixXd x = Eigen::MatrixXd::Ones(body.pattern()->scalars(), state.range(1));
   for (auto _ : state) {
@@ -73,10 +75,11 @@ void solve_palpate(benchmark::State& state) {
 }
 
 /// W of range(1) rows: contacts of three rows on triangles of the face opposite to the fixed one, in a square patch.
+template <typename T>
 void compliance_palpate(benchmark::State& state) {
   const ElasticBlock& body = block_of(state.range(0));
   const int rows = static_cast<int>(state.range(1));
-  BlockCholesky cholesky(body.pattern(), {.max_rows = rows});
+  BasicBlockCholesky<T> cholesky(body.pattern(), {.max_rows = rows});
   cholesky.factor(body.matrix());
   const BlockRows J = body.make_contacts(rows / 3);
   Eigen::MatrixXd W(rows, rows);
@@ -162,14 +165,17 @@ void sizes_and_columns(benchmark::internal::Benchmark* b) {
   b->ArgNames({"tets", "columns"})->ArgsProduct({{2560, 20480}, {1, 12}})->Unit(benchmark::kMillisecond);
 }
 
-BENCHMARK(factor_palpate)->Name("linear/factor/palpate")->Apply(sizes);
+BENCHMARK(factor_palpate<double>)->Name("linear/factor/palpate")->Apply(sizes);
+BENCHMARK(factor_palpate<float>)->Name("linear/factor/palpate_single")->Apply(sizes);
 #if defined(PALPATE_HAVE_CHOLMOD)
 BENCHMARK(factor_cholmod)->Name("linear/factor/cholmod")->Apply(sizes);
 #endif
 BENCHMARK(factor_eigen<Eigen::AMDOrdering<int>>)->Name("linear/factor/eigen_amd")->Apply(sizes);
 BENCHMARK(factor_eigen<Eigen::MetisOrdering<int>>)->Name("linear/factor/eigen_metis")->Apply(sizes);
-BENCHMARK(compliance_palpate)->Name("linear/compliance")->Apply(sizes_and_rows);
-BENCHMARK(solve_palpate)->Name("linear/solve")->Apply(sizes_and_columns);
+BENCHMARK(compliance_palpate<double>)->Name("linear/compliance")->Apply(sizes_and_rows);
+BENCHMARK(compliance_palpate<float>)->Name("linear/compliance_single")->Apply(sizes_and_rows);
+BENCHMARK(solve_palpate<double>)->Name("linear/solve")->Apply(sizes_and_columns);
+BENCHMARK(solve_palpate<float>)->Name("linear/solve_single")->Apply(sizes_and_columns);
 BENCHMARK(analyse_palpate)->Name("linear/analyse")->Apply(sizes);
 BENCHMARK_CAPTURE(conjugate_gradient, jacobi, Preconditioner::kBlockJacobi)->Name("linear/cg/jacobi")->Apply(sizes);
 BENCHMARK_CAPTURE(conjugate_gradient, ic0, Preconditioner::kIncompleteCholesky)->Name("linear/cg/ic0")->Apply(sizes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cmath>
 
@@ -15,6 +16,7 @@
 namespace palpate {
 namespace {
 
+using tile::kLanes;
 using tile::kRows;
 
 void check(const CholeskySettings& settings) {
@@ -34,8 +36,8 @@ void check(const CholeskySettings& settings) {
 
 /// Time of a factorisation and of a compliance of `rows` rows from anywhere in the body: a strip that starts at some
 /// block visits the fronts from there to the root.
-double predict_step_cycles(const FrontTree& tree, int rows) {
-  const double strips = static_cast<double>(rows) / kRows;
+double predict_step_cycles(const FrontTree& tree, int rows, int log_blocks) {
+  const double strips = static_cast<double>(rows) / (3 << log_blocks);
   std::vector<int> below(tree.fronts.size(), 0);  // blocks whose way leads through each front
   double compliance = 0.0;
   for (std::size_t f = 0; f < below.size(); ++f) {
@@ -52,14 +54,16 @@ double predict_step_cycles(const FrontTree& tree, int rows) {
   return tree.predicted_cycles + compliance;
 }
 
-FrontTree make_cheapest_tree(const BlockPattern& pattern, const CholeskySettings& settings) {
+FrontTree make_cheapest_tree(const BlockPattern& pattern, const CholeskySettings& settings, int log_blocks) {
   // Half the rows there is room for stand for those of a common step.
-  const auto predict = [&](const FrontTree& tree) { return predict_step_cycles(tree, settings.max_rows / 2); };
-  FrontTree best = make_front_tree(pattern, make_minimum_degree(pattern));
+  const auto predict = [&](const FrontTree& tree) {
+    return predict_step_cycles(tree, settings.max_rows / 2, log_blocks);
+  };
+  FrontTree best = make_front_tree(pattern, make_minimum_degree(pattern), log_blocks);
   double cycles = predict(best);
   const int affordable = std::max(8, 16000 / std::max(1, pattern.blocks()));
   for (int seed = 0; seed < std::min(settings.order_trials, affordable); ++seed) {
-    FrontTree tree = make_front_tree(pattern, make_nested_dissection(pattern, seed));
+    FrontTree tree = make_front_tree(pattern, make_nested_dissection(pattern, seed), log_blocks);
     const double next = predict(tree);
     if (next >= cycles) continue;
     best = std::move(tree);
@@ -70,7 +74,7 @@ FrontTree make_cheapest_tree(const BlockPattern& pattern, const CholeskySettings
 
 /// The cheapest tree of the other blocks, in the numbers of the whole pattern.
 FrontTree make_tree_without(const BlockPattern& pattern, const CholeskySettings& settings,
-                            std::span<const std::uint8_t> left_out) {
+                            std::span<const std::uint8_t> left_out, int log_blocks) {
   std::vector<int> kept, number(left_out.size(), -1);
   for (int i = 0; i < pattern.blocks(); ++i) {
     if (left_out[i]) continue;
@@ -86,28 +90,31 @@ FrontTree make_tree_without(const BlockPattern& pattern, const CholeskySettings&
     }
   }
   const BlockPattern rest(static_cast<int>(kept.size()), pairs);
-  FrontTree tree = make_cheapest_tree(rest, settings);
+  FrontTree tree = make_cheapest_tree(rest, settings, log_blocks);
   rename_blocks(tree, rest, kept, pattern);
   return tree;
 }
 
 }  // namespace
 
-BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings,
-                             std::span<const std::uint8_t> left_out)
+template <typename T>
+BasicBlockCholesky<T>::BasicBlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings,
+                                          std::span<const std::uint8_t> left_out)
     : pattern_(std::move(pattern)), settings_(settings) {
   check(settings);
-  tree_ = std::make_shared<const FrontTree>(left_out.empty() ? make_cheapest_tree(*pattern_, settings)
-                                                             : make_tree_without(*pattern_, settings, left_out));
-  const auto slab = kRows * (static_cast<std::size_t>(tree_->slab_size) + 1);
-  const auto strips = static_cast<std::size_t>(settings.max_rows + kRows - 1) / kRows;
-  panels_.assign(tree_->panels_size, 0.0);
-  inverse_diagonal_.assign(tree_->slab_size, 0.0);
-  for (int parity = 0; parity < 2; ++parity) updates_[parity].assign(tree_->updates_size[parity], 0.0);
-  slab_.assign(slab, 0.0);
-  gathered_.assign(static_cast<std::size_t>(kRows * kRows) * tree_->largest_strips, 0.0);
-  strips_.assign(slab * strips, 0.0);
-  products_.assign(kRows * kRows * strips * (strips + 1) / 2, 0.0);
+  constexpr int kLogBlocks = std::bit_width(static_cast<unsigned>(tile::kBlocks<T>)) - 1;
+  tree_ = std::make_shared<const FrontTree>(left_out.empty()
+                                                ? make_cheapest_tree(*pattern_, settings, kLogBlocks)
+                                                : make_tree_without(*pattern_, settings, left_out, kLogBlocks));
+  const auto slab = kRows<T> * (static_cast<std::size_t>(tree_->slab_size) + 1);
+  const auto strips = static_cast<std::size_t>(settings.max_rows + kRows<T> - 1) / kRows<T>;
+  panels_.assign(tree_->panels_size, T(0));
+  inverse_diagonal_.assign(tree_->slab_size, T(0));
+  for (int parity = 0; parity < 2; ++parity) updates_[parity].assign(tree_->updates_size[parity], T(0));
+  slab_.assign(slab, T(0));
+  gathered_.assign(static_cast<std::size_t>(kRows<T> * kRows<T>) * tree_->largest_strips, T(0));
+  strips_.assign(slab * strips, T(0));
+  products_.assign(kRows<T> * kRows<T> * strips * (strips + 1) / 2, T(0));
   row_places_.assign(settings.max_rows, {});
   active_strips_.assign(strips, {});
   extents_.assign(strips * tree_->fronts.size(), {});
@@ -115,20 +122,25 @@ BlockCholesky::BlockCholesky(std::shared_ptr<const BlockPattern> pattern, const 
   is_reached_.assign(tree_->fronts.size(), 0);
 }
 
-int BlockCholesky::blocks() const noexcept {
+template <typename T>
+int BasicBlockCholesky<T>::blocks() const noexcept {
   return pattern_->blocks();
 }
-int BlockCholesky::fronts() const noexcept {
+template <typename T>
+int BasicBlockCholesky<T>::fronts() const noexcept {
   return static_cast<int>(tree_->fronts.size());
 }
-long BlockCholesky::stored_scalars() const noexcept {
+template <typename T>
+long BasicBlockCholesky<T>::stored_scalars() const noexcept {
   return static_cast<long>(tree_->panels_size);
 }
-double BlockCholesky::floating_point_operations() const noexcept {
+template <typename T>
+double BasicBlockCholesky<T>::floating_point_operations() const noexcept {
   return tree_->operations;
 }
 
-bool BlockCholesky::factor(const BlockMatrix& a) noexcept {
+template <typename T>
+bool BasicBlockCholesky<T>::factor(const BlockMatrix& a) noexcept {
   assert(&a.pattern() == pattern_.get());
   shift_ = 0.0;
   if (factor_shifted(a, shift_)) return true;
@@ -143,11 +155,12 @@ bool BlockCholesky::factor(const BlockMatrix& a) noexcept {
   return false;
 }
 
-bool BlockCholesky::factor_shifted(const BlockMatrix& a, double shift) noexcept {
+template <typename T>
+bool BasicBlockCholesky<T>::factor_shifted(const BlockMatrix& a, double shift) noexcept {
   failed_block_ = -1;
   for (int f = 0; f < fronts(); ++f) {
     const Front& front = tree_->fronts[f];
-    double* panel = panels_.data() + front.panel;
+    T* panel = panels_.data() + front.panel;
     assemble_front(f, a, shift);
     const int bad = front::factor_panel(front.shape, panel, inverse_diagonal_.data() + front.slab);
     if (bad >= 0) {
@@ -155,7 +168,7 @@ bool BlockCholesky::factor_shifted(const BlockMatrix& a, double shift) noexcept 
       return false;
     }
     if (front.shape.rows == 0) continue;
-    double* update = updates_[front.parity].data() + front.update;
+    T* update = updates_[front.parity].data() + front.update;
     front::compute_update(front.shape, panel, update);
     for (int c = front.children_begin; c < front.children_end; ++c) {
       const Front& child = tree_->fronts[tree_->children[c]];
@@ -166,38 +179,40 @@ bool BlockCholesky::factor_shifted(const BlockMatrix& a, double shift) noexcept 
 }
 
 /// Fills the panel with the front's blocks of A and its children's updates.
-void BlockCholesky::assemble_front(int f, const BlockMatrix& a, double shift) noexcept {
+template <typename T>
+void BasicBlockCholesky<T>::assemble_front(int f, const BlockMatrix& a, double shift) noexcept {
   const Front& front = tree_->fronts[f];
   const FrontShape& shape = front.shape;
-  double* panel = panels_.data() + front.panel;
-  std::fill(panel, panel + shape.panel_size(), 0.0);
+  T* panel = panels_.data() + front.panel;
+  std::fill(panel, panel + shape.panel_size(), T(0));
   for (int b = front.blocks_begin; b < front.blocks_end; ++b) {
     const BlockTarget& block = tree_->blocks[b];
     const double* value = a.block(block.index).data();
-    double* target = panels_.data() + block.target;
+    T* target = panels_.data() + block.target;
     const int row = block.transposed ? 3 : 1, column = block.transposed ? 1 : 3;
     for (int j = 0; j < 3; ++j) {
-      for (int i = 0; i < 3; ++i) target[kRows * j + i] = value[row * i + column * j];
+      for (int i = 0; i < 3; ++i) target[kRows<T> * j + i] = static_cast<T>(value[row * i + column * j]);
     }
   }
-  const auto diagonal = [&](int c) -> double& {
-    return panel[shape.panel_offset(c / kRows) + kRows * static_cast<std::size_t>(c) + c % kRows];
+  const auto diagonal = [&](int c) -> T& {
+    return panel[shape.panel_offset(c / kRows<T>) + kRows<T> * static_cast<std::size_t>(c) + c % kRows<T>];
   };
   if (shift != 0.0) {
-    for (int c = 0; c < shape.columns(); ++c) diagonal(c) += shift;
+    for (int c = 0; c < shape.columns(); ++c) diagonal(c) += static_cast<T>(shift);
   }
-  for (int c = shape.columns(); c < shape.padded_columns(); ++c) diagonal(c) = 1.0;
+  for (int c = shape.columns(); c < shape.padded_columns(); ++c) diagonal(c) = T(1);
   for (int c = front.children_begin; c < front.children_end; ++c) {
     const Front& child = tree_->fronts[tree_->children[c]];
     front::add_to_panel(*tree_, child, updates_[child.parity].data() + child.update, panel);
   }
 }
 
-void BlockCholesky::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
-  // A strip of twelve costs about as much as three single ones, which wait for memory.
+template <typename T>
+void BasicBlockCholesky<T>::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
+  // A whole strip costs about as much as three single ones, which wait for memory.
   constexpr Eigen::Index kFewest = 3;
   for (Eigen::Index first = 0; first < x.cols();) {
-    const Eigen::Index count = std::min<Eigen::Index>(kRows, x.cols() - first);
+    const Eigen::Index count = std::min<Eigen::Index>(kRows<T>, x.cols() - first);
     if (count < kFewest) {
       solve_one(x.col(first).data());
       first += 1;
@@ -208,9 +223,12 @@ void BlockCholesky::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
   }
 }
 
-void BlockCholesky::solve_one(double* x) noexcept {
-  std::fill(slab_.begin(), slab_.begin() + tree_->slab_size + 1, 0.0);
-  for (const int i : tree_->order) std::copy(x + 3 * i, x + 3 * i + 3, slab_.data() + tree_->place[i]);
+template <typename T>
+void BasicBlockCholesky<T>::solve_one(double* x) noexcept {
+  std::fill(slab_.begin(), slab_.begin() + tree_->slab_size + 1, T(0));
+  for (const int i : tree_->order) {
+    for (int k = 0; k < 3; ++k) slab_[tree_->place[i] + k] = static_cast<T>(x[3 * i + k]);
+  }
   for (const Front& front : tree_->fronts) {
     front::forward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab_.data(),
                        gathered_.data());
@@ -226,16 +244,19 @@ void BlockCholesky::solve_one(double* x) noexcept {
   }
 }
 
-void BlockCholesky::solve_strip(double* x, int columns, Eigen::Index stride) noexcept {
-  std::fill(slab_.begin(), slab_.end(), 0.0);
+template <typename T>
+void BasicBlockCholesky<T>::solve_strip(double* x, int columns, Eigen::Index stride) noexcept {
+  std::fill(slab_.begin(), slab_.end(), T(0));
   for (int c = 0; c < columns; ++c) {
     for (const int i : tree_->order) {
-      for (int k = 0; k < 3; ++k) slab_[kRows * (tree_->place[i] + k) + c] = x[c * stride + 3 * i + k];
+      for (int k = 0; k < 3; ++k)
+        slab_[kRows<T> * (tree_->place[i] + k) + c] = static_cast<T>(x[c * stride + 3 * i + k]);
     }
   }
-  const front::RightHandStrip strip{slab_.data(), 0, (columns + 3) / 4, 0};
+  const Strip strip{slab_.data(), 0, (columns + kLanes<T> - 1) / kLanes<T>, 0};
   for (const Front& front : tree_->fronts) {
-    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, {&strip, 1});
+    front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab,
+                   std::span<const Strip>(&strip, 1));
   }
   for (int f = fronts() - 1; f >= 0; --f) {
     const Front& front = tree_->fronts[f];
@@ -245,16 +266,20 @@ void BlockCholesky::solve_strip(double* x, int columns, Eigen::Index stride) noe
   for (int c = 0; c < columns; ++c) {
     for (int i = 0; i < blocks(); ++i) {
       const int place = tree_->place[i];
-      for (int k = 0; k < 3; ++k) x[c * stride + 3 * i + k] = place < 0 ? 0.0 : slab_[kRows * (place + k) + c];
+      for (int k = 0; k < 3; ++k) x[c * stride + 3 * i + k] = place < 0 ? 0.0 : slab_[kRows<T> * (place + k) + c];
     }
   }
 }
 
-void BlockCholesky::solve_rows(const BlockRows& J, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                               Eigen::Ref<Eigen::VectorXd> x) noexcept {
+template <typename T>
+void BasicBlockCholesky<T>::solve_rows(const BlockRows& J, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                                       Eigen::Ref<Eigen::VectorXd> x) noexcept {
   x.setZero();
   J.add_transposed_product(1.0, lambda, x);
   solve_one(x.data());
 }
+
+template class BasicBlockCholesky<double>;
+template class BasicBlockCholesky<float>;
 
 }  // namespace palpate

@@ -9,22 +9,25 @@ namespace palpate {
 namespace {
 
 using tile::kColumns;
+using tile::kLanes;
 using tile::kRows;
 
+template <typename T>
 std::size_t product_offset(int a, int b) noexcept {
-  return kRows * kRows * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
+  return kRows<T> * kRows<T> * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
 }
 
 }  // namespace
 
-bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+template <typename T>
+bool BasicBlockCholesky<T>::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   const int rows = sort_rows(J);
   if (rows < 0) return false;
-  const int strips = (rows + kRows - 1) / kRows;
-  std::fill_n(products_.begin(), product_offset(strips, 0), 0.0);
+  const int strips = (rows + kRows<T> - 1) / kRows<T>;
+  std::fill_n(products_.begin(), product_offset<T>(strips, 0), T(0));
   load_strips(J, rows, strips);
   for (const int f : reached()) {
-    const std::span<const front::RightHandStrip> active = find_active(f, strips);
+    const std::span<const front::RightHandStrip<T>> active = find_active(f, strips);
     const Front& front = tree_->fronts[f];
     front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, active);
     add_products(f, active);
@@ -35,7 +38,8 @@ bool BlockCholesky::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eige
 
 /// Lists the rows that are not empty, those that enter the elimination tree at about the same place side by side, so
 /// that a strip of them is zero in as many fronts as can be. Returns how many, or −1 if they are too many.
-int BlockCholesky::sort_rows(const BlockRows& J) noexcept {
+template <typename T>
+int BasicBlockCholesky<T>::sort_rows(const BlockRows& J) noexcept {
   int count = 0;
   for (int r = 0; r < J.rows(); ++r) {
     int front = fronts();
@@ -50,18 +54,20 @@ int BlockCholesky::sort_rows(const BlockRows& J) noexcept {
   return count;
 }
 
-double* BlockCholesky::strip(int s) noexcept {
-  return strips_.data() + kRows * (static_cast<std::size_t>(tree_->slab_size) + 1) * s;
+template <typename T>
+T* BasicBlockCholesky<T>::strip(int s) noexcept {
+  return strips_.data() + kRows<T> * (static_cast<std::size_t>(tree_->slab_size) + 1) * s;
 }
 
 /// Jᵀ into the strips, cleared in the fronts on the way from its blocks to the root and nowhere else.
-void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexcept {
+template <typename T>
+void BasicBlockCholesky<T>::load_strips(const BlockRows& J, int rows, int strips) noexcept {
   reached_count_ = 0;
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& entry : J.row(row_places_[i].row)) {
       mark_path(entry.block, i, strips);
-      double* first = strip(i / kRows) + kRows * static_cast<std::size_t>(tree_->place[entry.block]) + i % kRows;
-      for (int k = 0; k < 3; ++k) first[kRows * k] += entry.value[k];
+      T* first = strip(i / kRows<T>) + kRows<T> * static_cast<std::size_t>(tree_->place[entry.block]) + i % kRows<T>;
+      for (int k = 0; k < 3; ++k) first[kRows<T> * k] += static_cast<T>(entry.value[k]);
     }
   }
   std::sort(reached_.begin(), reached_.begin() + reached_count_);
@@ -71,8 +77,9 @@ void BlockCholesky::load_strips(const BlockRows& J, int rows, int strips) noexce
 /// Follows a block of right-hand side i up the tree. Z enters the block's front in the block's column, and each parent
 /// in the column of the child's first row. Rows are sorted, so that those of a strip that reach a front are about the
 /// first ones.
-void BlockCholesky::mark_path(int block, int i, int strips) noexcept {
-  const int s = i / kRows, vectors = i % kRows / 4 + 1;
+template <typename T>
+void BasicBlockCholesky<T>::mark_path(int block, int i, int strips) noexcept {
+  const int s = i / kRows<T>, vectors = i % kRows<T> / kLanes<T> + 1;
   int f = tree_->front_of[block], column = tree_->place[block] - tree_->fronts[f].slab;
   while (f >= 0) {
     const Front& front = tree_->fronts[f];
@@ -85,7 +92,8 @@ void BlockCholesky::mark_path(int block, int i, int strips) noexcept {
     Extent& extent = extents_[static_cast<std::size_t>(f) * strips + s];
     const int first = column / kColumns * kColumns;
     if (first < extent.first) {
-      std::fill_n(strip(s) + kRows * static_cast<std::size_t>(front.slab + first), kRows * (extent.first - first), 0.0);
+      std::fill_n(strip(s) + kRows<T> * static_cast<std::size_t>(front.slab + first), kRows<T> * (extent.first - first),
+                  T(0));
       extent.first = first;
     }
     if (extent.vectors >= vectors) return;
@@ -95,7 +103,8 @@ void BlockCholesky::mark_path(int block, int i, int strips) noexcept {
   }
 }
 
-std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int strips) noexcept {
+template <typename T>
+std::span<const front::RightHandStrip<T>> BasicBlockCholesky<T>::find_active(int f, int strips) noexcept {
   std::size_t count = 0;
   for (int s = 0; s < strips; ++s) {
     const Extent& extent = extents_[static_cast<std::size_t>(f) * strips + s];
@@ -105,27 +114,28 @@ std::span<const front::RightHandStrip> BlockCholesky::find_active(int f, int str
 }
 
 /// W += h ZᵀZ, rows back in the order of J. Tile by tile, both halves by columns of W.
-void BlockCholesky::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept {
+template <typename T>
+void BasicBlockCholesky<T>::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept {
   const auto row = [&](int i) { return row_places_[i].row; };
-  for (int right = 0; right < rows; right += kRows) {
-    const int end = std::min(right + kRows, rows);
-    for (int left = 0; left < right; left += kRows) {
-      const double* product = products_.data() + product_offset(right / kRows, left / kRows);
+  for (int right = 0; right < rows; right += kRows<T>) {
+    const int end = std::min(right + kRows<T>, rows);
+    for (int left = 0; left < right; left += kRows<T>) {
+      const T* product = products_.data() + product_offset<T>(right / kRows<T>, left / kRows<T>);
       for (int i = right; i < end; ++i) {
         double* column = W.col(row(i)).data();
-        for (int j = 0; j < kRows; ++j) column[row(left + j)] -= h * product[kRows * (i - right) + j];
+        for (int j = 0; j < kRows<T>; ++j) column[row(left + j)] -= h * product[kRows<T> * (i - right) + j];
       }
-      for (int j = 0; j < kRows; ++j) {
+      for (int j = 0; j < kRows<T>; ++j) {
         double* column = W.col(row(left + j)).data();
-        for (int i = right; i < end; ++i) column[row(i)] -= h * product[kRows * (i - right) + j];
+        for (int i = right; i < end; ++i) column[row(i)] -= h * product[kRows<T> * (i - right) + j];
       }
     }
     // Of a tile on the diagonal the lower triangle is there.
-    const double* product = products_.data() + product_offset(right / kRows, right / kRows);
+    const T* product = products_.data() + product_offset<T>(right / kRows<T>, right / kRows<T>);
     for (int i = right; i < end; ++i) {
       double* column = W.col(row(i)).data();
       for (int j = right; j < end; ++j) {
-        column[row(j)] -= h * product[kRows * (std::min(i, j) - right) + std::max(i, j) - right];
+        column[row(j)] -= h * product[kRows<T> * (std::min(i, j) - right) + std::max(i, j) - right];
       }
     }
   }
@@ -133,29 +143,35 @@ void BlockCholesky::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) c
 
 /// Adds −ZᵀZ over the columns of front f, tile by tile: strip j times (strip i)ᵀ for j < i, so that the last strip,
 /// which may be short, is on the right and costs only the tiles it has.
-void BlockCholesky::add_products(int f, std::span<const front::RightHandStrip> active) noexcept {
+template <typename T>
+void BasicBlockCholesky<T>::add_products(int f, std::span<const front::RightHandStrip<T>> active) noexcept {
   const Front& front = tree_->fronts[f];
-  const std::size_t slab = kRows * static_cast<std::size_t>(front.slab);
+  const std::size_t slab = kRows<T> * static_cast<std::size_t>(front.slab);
   for (int begin = 0; begin < front.shape.columns(); begin += tile::kDepth) {
     const int end = std::min(begin + tile::kDepth, front.shape.columns());
     for (std::size_t i = 0; i < active.size(); ++i) {
-      const double* right = active[i].begin + slab;
-      const int columns = 4 * active[i].vectors;
+      const T* right = active[i].begin + slab;
+      const int columns = kLanes<T> * active[i].vectors;
       for (std::size_t j = 0; j <= i; ++j) {
-        const double* left = active[j].begin + slab;
+        const T* left = active[j].begin + slab;
         const int from = std::max({begin, active[i].first, active[j].first});
         if (from >= end) continue;
-        double* product = products_.data() + product_offset(active[i].index, active[j].index);
+        T* product = products_.data() + product_offset<T>(active[i].index, active[j].index);
         if (i == j) {
-          tile::subtract_symmetric_product(left + kRows * from, end - from, columns, product);
+          tile::subtract_symmetric_product(left + kRows<T> * from, end - from, columns, product);
           continue;
         }
         for (int c = 0; c < columns; c += kColumns) {
-          tile::subtract_product(left + kRows * from, right + kRows * from + c, end - from, product + kRows * c);
+          tile::subtract_product(left + kRows<T> * from, right + kRows<T> * from + c, end - from,
+                                 product + kRows<T> * c);
         }
       }
     }
   }
 }
+
+template bool BasicBlockCholesky<double>::add_compliance(const BlockRows&, double,
+                                                         Eigen::Ref<Eigen::MatrixXd>) noexcept;
+template bool BasicBlockCholesky<float>::add_compliance(const BlockRows&, double, Eigen::Ref<Eigen::MatrixXd>) noexcept;
 
 }  // namespace palpate

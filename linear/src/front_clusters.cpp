@@ -7,9 +7,9 @@ namespace palpate {
 namespace {
 
 /// One cluster a column: rows are the structure of that column of L.
-Clusters make_columns(const BlockPattern& pattern, std::span<const int> order) {
+Clusters make_columns(const BlockPattern& pattern, std::span<const int> order, int log_blocks) {
   const int n = pattern.blocks();
-  Clusters clusters{{order.begin(), order.end()}, std::vector<Cluster>(n)};
+  Clusters clusters{{order.begin(), order.end()}, std::vector<Cluster>(n), log_blocks};
   std::vector<int> position(n), mark(n, -1);
   for (int k = 0; k < n; ++k) position[order[k]] = k;
   for (int j = 0; j < n; ++j) {
@@ -40,7 +40,7 @@ Clusters make_columns(const BlockPattern& pattern, std::span<const int> order) {
 
 class Merger {
  public:
-  explicit Merger(Clusters& clusters) : list_(clusters.list), children_(list_.size()) {
+  explicit Merger(Clusters& clusters) : clusters_(clusters), list_(clusters.list), children_(list_.size()) {
     for (std::size_t c = 0; c < list_.size(); ++c) {
       if (list_[c].parent >= 0) children_[list_[c].parent].push_back(static_cast<int>(c));
     }
@@ -107,12 +107,10 @@ class Merger {
 
  private:
   int size() const { return static_cast<int>(list_.size()); }
-  FrontShape shape(int c) const {
-    return {static_cast<int>(list_[c].columns.size()), static_cast<int>(list_[c].rows.size())};
-  }
   double compute_gain(int c, int p) const {
-    const FrontShape child = shape(c), parent = shape(p);
-    return predict_cycles(child) + predict_cycles(parent) - predict_cycles({child.pivots + parent.pivots, parent.rows});
+    const FrontShape child = clusters_.shape(c), parent = clusters_.shape(p);
+    const FrontShape merged{child.pivots + parent.pivots, parent.rows, clusters_.log_blocks};
+    return predict_cycles(child) + predict_cycles(parent) - predict_cycles(merged);
   }
   void merge(int c, int p) {
     list_[p].columns.insert(list_[p].columns.begin(), list_[c].columns.begin(), list_[c].columns.end());
@@ -123,6 +121,7 @@ class Merger {
     list_[c] = {};
   }
 
+  const Clusters& clusters_;
   std::vector<Cluster>& list_;
   std::vector<std::vector<int>> children_;
 };
@@ -136,10 +135,10 @@ double predict_cycles(const FrontShape& shape) noexcept {
   // Each entry of the update is added once to the parent; each entry of the panel is cleared and written.
   constexpr double kFront = 400, kEntry = 0.9, kClear = 0.3;
   const double p = shape.pivot_strips(), r = shape.row_strips(), depth = shape.columns();
-  const double tiles = shape.padded_columns() / 4.0;
+  const double tiles = shape.padded_columns() / 4.0, tiles_a_strip = static_cast<double>(shape.strip_rows()) / 4;
   const double pivots = tiles * p / 2 * (kTile + 2 * kSolve + depth / 3 * kDepth);
   const double rows = r * tiles * (kTile + kSolve + depth / 2 * kDepth);
-  const double update = 3 * r * (r + 1) / 2 * (kTile + depth * kDepth);
+  const double update = tiles_a_strip * r * (r + 1) / 2 * (kTile + depth * kDepth);
   const double m = 3.0 * shape.rows;
   return kFront + pivots + rows + update + kEntry * m * m / 2 + kClear * static_cast<double>(shape.panel_size());
 }
@@ -147,8 +146,9 @@ double predict_cycles(const FrontShape& shape) noexcept {
 double predict_strip_cycles(const FrontShape& shape, int first, double strips) noexcept {
   const double depth = shape.columns() - first;
   const double solve = depth / 4 * (kTile + kSolve + depth / 2 * kDepth);
-  // Three tiles for each strip of rows below, and for each pair of strips of right-hand sides.
-  return solve + 3 * (shape.row_strips() + strips / 2) * (kTile + depth * kDepth);
+  // So many tiles for each strip of rows below, and for each pair of strips of right-hand sides.
+  const double tiles = static_cast<double>(shape.strip_rows()) / 4;
+  return solve + tiles * (shape.row_strips() + strips / 2) * (kTile + depth * kDepth);
 }
 
 double compute_operations(const FrontShape& shape) noexcept {
@@ -156,8 +156,12 @@ double compute_operations(const FrontShape& shape) noexcept {
   return k * k * k / 3 + k * k * m + k * m * m;
 }
 
-Clusters make_clusters(const BlockPattern& pattern, std::span<const int> order) {
-  Clusters clusters = make_columns(pattern, order);
+FrontShape Clusters::shape(int c) const {
+  return {static_cast<int>(list[c].columns.size()), static_cast<int>(list[c].rows.size()), log_blocks};
+}
+
+Clusters make_clusters(const BlockPattern& pattern, std::span<const int> order, int log_blocks) {
+  Clusters clusters = make_columns(pattern, order, log_blocks);
   Merger merger(clusters);
   merger.merge_equal();
   merger.merge_cheap();

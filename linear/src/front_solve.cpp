@@ -6,47 +6,48 @@
 namespace palpate::front {
 namespace {
 
-using tile::Double4;
 using tile::kColumns;
+using tile::kLanes;
 using tile::kRows;
+using tile::Vector;
 
-bool is_zero(const double* first, int count) noexcept {
-  return std::all_of(first, first + count, [](double x) { return x == 0.0; });
+template <typename T>
+bool is_zero(const T* first, int count) noexcept {
+  return std::all_of(first, first + count, [](T x) { return x == T(0); });
 }
 
-/// y −= (twelve rows of L) · x over `depth` columns.
-inline void subtract_columns(const double* strip, const double* x, int depth, double* y) noexcept {
-  Double4 even[3] = {tile::load(y), tile::load(y + 4), tile::load(y + 8)};
-  Double4 odd[3] = {};
+/// y −= (a strip of L) · x over `depth` columns.
+template <typename T>
+inline void subtract_columns(const T* strip, const T* x, int depth, T* y) noexcept {
+  Vector<T> even[3] = {tile::load(y), tile::load(y + kLanes<T>), tile::load(y + 2 * kLanes<T>)};
+  Vector<T> odd[3] = {};
   int k = 0;
-  for (; k + 1 < depth; k += 2, strip += 2 * kRows) {
+  for (; k + 1 < depth; k += 2, strip += 2 * kRows<T>) {
     for (int v = 0; v < 3; ++v) {
-      even[v] = tile::subtract_multiple(even[v], tile::load(strip + 4 * v), tile::fill(x[k]));
-      odd[v] = tile::subtract_multiple(odd[v], tile::load(strip + kRows + 4 * v), tile::fill(x[k + 1]));
+      even[v] = tile::subtract_multiple(even[v], tile::load(strip + kLanes<T> * v), tile::fill(x[k]));
+      odd[v] = tile::subtract_multiple(odd[v], tile::load(strip + kRows<T> + kLanes<T> * v), tile::fill(x[k + 1]));
     }
   }
   for (int v = 0; v < 3; ++v) {
-    if (k < depth) even[v] = tile::subtract_multiple(even[v], tile::load(strip + 4 * v), tile::fill(x[k]));
-    tile::store(y + 4 * v, even[v] + odd[v]);
+    if (k < depth) even[v] = tile::subtract_multiple(even[v], tile::load(strip + kLanes<T> * v), tile::fill(x[k]));
+    tile::store(y + kLanes<T> * v, even[v] + odd[v]);
   }
 }
 
-/// y −= (twelve rows of L, `columns` of them, a multiple of four)ᵀ · x. In the order of memory: single right-hand sides
-/// wait for it.
-inline void subtract_rows(const double* strip, const double* x, int columns, double* y) noexcept {
-  const Double4 low = tile::load(x), middle = tile::load(x + 4), high = tile::load(x + 8);
-  const auto multiply = [&](const double* column) {
-    const Double4 sum = tile::subtract_multiple(tile::fill(0.0), tile::load(column), low);
-    return tile::subtract_multiple(tile::subtract_multiple(sum, tile::load(column + 4), middle), tile::load(column + 8),
-                                   high);
+/// y −= (a strip of L, `columns` of it, a multiple of four)ᵀ · x. In the order of memory: single right-hand sides wait
+/// for it.
+template <typename T>
+inline void subtract_rows(const T* strip, const T* x, int columns, T* y) noexcept {
+  constexpr int n = kLanes<T>;
+  const Vector<T> low = tile::load(x), middle = tile::load(x + n), high = tile::load(x + 2 * n);
+  const auto multiply = [&](const T* column) {
+    const Vector<T> sum = tile::subtract_multiple(tile::fill(T(0)), tile::load(column), low);
+    return tile::subtract_multiple(tile::subtract_multiple(sum, tile::load(column + n), middle),
+                                   tile::load(column + 2 * n), high);
   };
-  for (int c = 0; c < columns; c += kColumns, strip += kColumns * kRows) {
-    const Double4 s0 = multiply(strip), s1 = multiply(strip + kRows);
-    const Double4 s2 = multiply(strip + 2 * kRows), s3 = multiply(strip + 3 * kRows);
-    const Double4 s01 = __builtin_shufflevector(s0, s1, 0, 4, 2, 6) + __builtin_shufflevector(s0, s1, 1, 5, 3, 7);
-    const Double4 s23 = __builtin_shufflevector(s2, s3, 0, 4, 2, 6) + __builtin_shufflevector(s2, s3, 1, 5, 3, 7);
-    tile::store(y + c, tile::load(y + c) + (__builtin_shufflevector(s01, s23, 0, 1, 4, 5) +
-                                            __builtin_shufflevector(s01, s23, 2, 3, 6, 7)));
+  for (int c = 0; c < columns; c += kColumns, strip += kColumns * kRows<T>) {
+    tile::add_sums(multiply(strip), multiply(strip + kRows<T>), multiply(strip + 2 * kRows<T>),
+                   multiply(strip + 3 * kRows<T>), y + c);
   }
 }
 
@@ -64,25 +65,26 @@ inline void with_vectors(int vectors, Function&& f) noexcept {
 
 /// The columns of pivot strip t in all strips, the front's earlier ones known. Strips are the inner loops: a piece of L
 /// stays in the L1 cache for all of them, and while one waits for its tile to be solved another has work.
-void finish_forward(const FrontShape& shape, const double* panel, const double* inverse, int t, std::size_t own,
-                    std::span<const RightHandStrip> strips) noexcept {
-  const double* pivot_strip = panel + shape.panel_offset(t);
-  const int begin = kRows * t, end = std::min(kRows * (t + 1), shape.padded_columns());
+template <typename T>
+void finish_forward(const FrontShape& shape, const T* panel, const T* inverse, int t, std::size_t own,
+                    std::span<const RightHandStrip<T>> strips) noexcept {
+  const T* pivot_strip = panel + shape.panel_offset(t);
+  const int begin = kRows<T> * t, end = std::min(kRows<T> * (t + 1), shape.padded_columns());
   for (int to = begin % tile::kDepth; to <= begin; to += tile::kDepth) {
-    for (const RightHandStrip& strip : strips) {
+    for (const RightHandStrip<T>& strip : strips) {
       const int from = std::max(strip.first, to - tile::kDepth);
       if (from >= to) continue;
-      double* x = strip.begin + own;
+      T* x = strip.begin + own;
       with_vectors(strip.vectors, [&](auto range) {
         for (int c = begin; c < end; c += kColumns) {
-          tile::subtract_product<decltype(range)>(x + kRows * from, pivot_strip + kRows * from + (c - begin), to - from,
-                                                  x + kRows * c);
+          tile::subtract_product<decltype(range)>(x + kRows<T> * from, pivot_strip + kRows<T> * from + (c - begin),
+                                                  to - from, x + kRows<T> * c);
         }
       });
     }
   }
   for (int c = begin; c < end; c += kColumns) {
-    for (const RightHandStrip& strip : strips) {
+    for (const RightHandStrip<T>& strip : strips) {
       if (strip.first > c) continue;
       with_vectors(strip.vectors, [&](auto range) {
         tile::finish<decltype(range)>(pivot_strip, inverse, strip.begin + own, std::max(strip.first, begin), c);
@@ -92,125 +94,140 @@ void finish_forward(const FrontShape& shape, const double* panel, const double* 
 }
 
 /// Y −= X L₂₁ᵀ in the columns of one strip of L₂₁, which are at `slabs`.
-template <typename Range>
-inline void subtract_below(const double* x, const double* rows, int depth, std::span<const int> slabs,
-                           double* begin) noexcept {
+template <typename Range, typename T>
+inline void subtract_below(const T* x, const T* rows, int depth, std::span<const int> slabs, T* begin) noexcept {
   for (int from = 0; from < depth; from += tile::kDepth) {
     for (std::size_t c = 0; c < slabs.size(); c += kColumns) {
-      double* column[kColumns];
-      for (int j = 0; j < kColumns; ++j) column[j] = begin + kRows * static_cast<std::size_t>(slabs[c + j]);
-      tile::subtract_product<kRows, 1, Range>(x + kRows * from, rows + kRows * from + c,
-                                              std::min(tile::kDepth, depth - from), column);
+      T* column[kColumns];
+      for (int j = 0; j < kColumns; ++j) column[j] = begin + kRows<T> * static_cast<std::size_t>(slabs[c + j]);
+      tile::subtract_product<kRows<T>, 1, Range>(x + kRows<T> * from, rows + kRows<T> * from + c,
+                                                 std::min(tile::kDepth, depth - from), column);
     }
   }
 }
 
 /// Columns c … c + 3 of a strip of right-hand sides, all later columns of the front and the rows below it known.
-void finish_backward(const FrontShape& shape, const double* panel, const double* inverse, double* strip, int c,
-                     const double* rows) noexcept {
+template <typename T>
+void finish_backward(const FrontShape& shape, const T* panel, const T* inverse, T* strip, int c,
+                     const T* rows) noexcept {
   const int pivot_strips = shape.pivot_strips();
-  double* column[kColumns];
-  for (int j = 0; j < kColumns; ++j) column[j] = strip + kRows * (c + j);
+  T* column[kColumns];
+  for (int j = 0; j < kColumns; ++j) column[j] = strip + kRows<T> * (c + j);
   for (int t = 0; t < shape.row_strips(); ++t) {
-    const double* block = panel + shape.panel_offset(pivot_strips + t) + kRows * c;
-    tile::subtract_product<1, kRows>(rows + kRows * kRows * static_cast<std::size_t>(t), block, kRows, column);
+    const T* block = panel + shape.panel_offset(pivot_strips + t) + kRows<T> * c;
+    tile::subtract_product<1, kRows<T>>(rows + kRows<T> * kRows<T> * static_cast<std::size_t>(t), block, kRows<T>,
+                                        column);
   }
-  for (int s = c / kRows; s < pivot_strips; ++s) {
-    const int first = std::max(kRows * s, c + kColumns);
-    const int depth = std::min(kRows * (s + 1), shape.padded_columns()) - first;
-    const double* block = panel + shape.panel_offset(s) + kRows * c + (first - kRows * s);
-    tile::subtract_product<1, kRows>(strip + kRows * first, block, depth, column);
+  for (int s = c / kRows<T>; s < pivot_strips; ++s) {
+    const int first = std::max(kRows<T> * s, c + kColumns);
+    const int depth = std::min(kRows<T> * (s + 1), shape.padded_columns()) - first;
+    const T* block = panel + shape.panel_offset(s) + kRows<T> * c + (first - kRows<T> * s);
+    tile::subtract_product<1, kRows<T>>(strip + kRows<T> * first, block, depth, column);
   }
-  const double* diagonal = panel + shape.panel_offset(c / kRows) + kRows * c + c % kRows;
-  tile::solve_tile_transposed(strip + kRows * c, diagonal, inverse + c);
+  const T* diagonal = panel + shape.panel_offset(c / kRows<T>) + kRows<T> * c + c % kRows<T>;
+  tile::solve_tile_transposed(strip + kRows<T> * c, diagonal, inverse + c);
 }
 
 }  // namespace
 
-void forward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse,
-             std::span<const RightHandStrip> strips) noexcept {
+template <typename T>
+void forward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse,
+             std::span<const RightHandStrip<T>> strips) noexcept {
   // All strips against one strip of L, then the next: L passes through the cache once.
   const FrontShape& shape = front.shape;
-  const std::size_t own = kRows * static_cast<std::size_t>(front.slab);
+  const std::size_t own = kRows<T> * static_cast<std::size_t>(front.slab);
   for (int t = 0; t < shape.pivot_strips(); ++t) finish_forward(shape, panel, inverse, t, own, strips);
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int t = 0; t < shape.row_strips(); ++t) {
-    const double* rows = panel + shape.panel_offset(shape.pivot_strips() + t);
-    const int columns = (std::min(kRows, 3 * shape.rows - kRows * t) + 3) / 4 * 4;
-    const std::span<const int> targets(slabs + kRows * t, static_cast<std::size_t>(columns));
-    for (const RightHandStrip& strip : strips) {
+    const T* rows = panel + shape.panel_offset(shape.pivot_strips() + t);
+    const int columns = (std::min(kRows<T>, 3 * shape.rows - kRows<T> * t) + 3) / 4 * 4;
+    const std::span<const int> targets(slabs + kRows<T> * t, static_cast<std::size_t>(columns));
+    for (const RightHandStrip<T>& strip : strips) {
       with_vectors(strip.vectors, [&](auto range) {
         const int first = strip.first;
-        subtract_below<decltype(range)>(strip.begin + own + kRows * first, rows + kRows * first,
+        subtract_below<decltype(range)>(strip.begin + own + kRows<T> * first, rows + kRows<T> * first,
                                         shape.columns() - first, targets, strip.begin);
       });
     }
   }
 }
 
-void backward(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* strip,
-              double* rows) noexcept {
+template <typename T>
+void backward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* strip, T* rows) noexcept {
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
-  for (int r = 0; r < kRows * front.shape.row_strips(); ++r) {
-    const double* column = strip + kRows * static_cast<std::size_t>(slabs[r]);
-    std::copy(column, column + kRows, rows + kRows * static_cast<std::size_t>(r));
+  for (int r = 0; r < kRows<T> * front.shape.row_strips(); ++r) {
+    const T* column = strip + kRows<T> * static_cast<std::size_t>(slabs[r]);
+    std::copy(column, column + kRows<T>, rows + kRows<T> * static_cast<std::size_t>(r));
   }
-  double* own = strip + kRows * static_cast<std::size_t>(front.slab);
+  T* own = strip + kRows<T> * static_cast<std::size_t>(front.slab);
   for (int c = front.shape.padded_columns() - kColumns; c >= 0; c -= kColumns) {
     finish_backward(front.shape, panel, inverse, own, c, rows);
   }
 }
 
-void forward_one(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* slab,
-                 double* local) noexcept {
+template <typename T>
+void forward_one(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* slab,
+                 T* local) noexcept {
   const FrontShape& shape = front.shape;
-  double* own = slab + front.slab;
+  T* own = slab + front.slab;
   const int columns = shape.padded_columns(), pivot_strips = shape.pivot_strips();
   if (is_zero(own, columns)) return;
   std::copy(own, own + columns, local);
-  std::fill(local + columns, local + kRows * (pivot_strips + shape.row_strips()), 0.0);
+  std::fill(local + columns, local + kRows<T> * (pivot_strips + shape.row_strips()), T(0));
   for (int s = 0; s < pivot_strips; ++s) {
-    const double* strip = panel + shape.panel_offset(s);
-    double* y = local + kRows * s;
-    subtract_columns(strip, local, kRows * s, y);
-    for (int c = kRows * s; c < std::min(kRows * (s + 1), columns); ++c) {
-      const double x = local[c] * inverse[c];
-      for (int i = 0; i < kRows; ++i) y[i] -= strip[kRows * c + i] * x;
+    const T* strip = panel + shape.panel_offset(s);
+    T* y = local + kRows<T> * s;
+    subtract_columns(strip, local, kRows<T> * s, y);
+    for (int c = kRows<T> * s; c < std::min(kRows<T> * (s + 1), columns); ++c) {
+      const T x = local[c] * inverse[c];
+      for (int i = 0; i < kRows<T>; ++i) y[i] -= strip[kRows<T> * c + i] * x;
       local[c] = x;
     }
   }
   std::copy(local, local + columns, own);
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int t = 0; t < shape.row_strips(); ++t) {
-    double* y = local + kRows * (pivot_strips + t);
+    T* y = local + kRows<T> * (pivot_strips + t);
     subtract_columns(panel + shape.panel_offset(pivot_strips + t), local, shape.columns(), y);
-    for (int i = 0; i < kRows; ++i) slab[slabs[kRows * t + i]] += y[i];
+    for (int i = 0; i < kRows<T>; ++i) slab[slabs[kRows<T> * t + i]] += y[i];
   }
 }
 
-void backward_one(const FrontTree& tree, const Front& front, const double* panel, const double* inverse, double* slab,
-                  double* local) noexcept {
+template <typename T>
+void backward_one(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* slab,
+                  T* local) noexcept {
   const FrontShape& shape = front.shape;
-  double* own = slab + front.slab;
+  T* own = slab + front.slab;
   const int columns = shape.padded_columns(), pivot_strips = shape.pivot_strips();
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   std::copy(own, own + columns, local);
-  std::fill(local + columns, local + kRows * pivot_strips, 0.0);
-  for (int r = 0; r < kRows * shape.row_strips(); ++r) local[kRows * pivot_strips + r] = slab[slabs[r]];
+  std::fill(local + columns, local + kRows<T> * pivot_strips, T(0));
+  for (int r = 0; r < kRows<T> * shape.row_strips(); ++r) local[kRows<T> * pivot_strips + r] = slab[slabs[r]];
   for (int s = pivot_strips + shape.row_strips() - 1; s >= pivot_strips; --s) {
-    subtract_rows(panel + shape.panel_offset(s), local + kRows * s, columns, local);
+    subtract_rows(panel + shape.panel_offset(s), local + kRows<T> * s, columns, local);
   }
   for (int s = pivot_strips - 1; s >= 0; --s) {
-    const double* strip = panel + shape.panel_offset(s);
-    double* x = local + kRows * s;
-    for (int j = std::min(kRows * (s + 1), columns) - 1; j >= kRows * s; --j) {
-      double sum = local[j];
-      for (int i = j + 1; i < kRows * (s + 1); ++i) sum -= strip[kRows * j + i - kRows * s] * local[i];
+    const T* strip = panel + shape.panel_offset(s);
+    T* x = local + kRows<T> * s;
+    for (int j = std::min(kRows<T> * (s + 1), columns) - 1; j >= kRows<T> * s; --j) {
+      T sum = local[j];
+      for (int i = j + 1; i < kRows<T> * (s + 1); ++i) sum -= strip[kRows<T> * j + i - kRows<T> * s] * local[i];
       local[j] = sum * inverse[j];
     }
-    subtract_rows(strip, x, kRows * s, local);
+    subtract_rows(strip, x, kRows<T> * s, local);
   }
   std::copy(local, local + columns, own);
 }
+
+template void forward(const FrontTree&, const Front&, const double*, const double*,
+                      std::span<const RightHandStrip<double>>) noexcept;
+template void forward(const FrontTree&, const Front&, const float*, const float*,
+                      std::span<const RightHandStrip<float>>) noexcept;
+template void backward(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;
+template void backward(const FrontTree&, const Front&, const float*, const float*, float*, float*) noexcept;
+template void forward_one(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;
+template void forward_one(const FrontTree&, const Front&, const float*, const float*, float*, float*) noexcept;
+template void backward_one(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;
+template void backward_one(const FrontTree&, const Front&, const float*, const float*, float*, float*) noexcept;
 
 }  // namespace palpate::front

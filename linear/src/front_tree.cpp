@@ -62,8 +62,7 @@ class Builder {
       const int f = static_cast<int>(tree_.fronts.size());
       front_of_cluster[c] = f;
       Front front;
-      front.shape = {static_cast<int>(clusters_.list[c].columns.size()),
-                     static_cast<int>(clusters_.list[c].rows.size())};
+      front.shape = clusters_.shape(c);
       front.first = static_cast<int>(tree_.order.size());
       front.slab = tree_.slab_size;
       front.panel = tree_.panels_size;
@@ -98,8 +97,7 @@ class Builder {
       for (const int row : rows_[f]) {
         for (int i = 0; i < 3; ++i) tree_.row_slabs.push_back(tree_.place[tree_.order[row]] + i);
       }
-      tree_.row_slabs.resize(front.rows_begin + 12 * static_cast<std::size_t>(front.shape.row_strips()),
-                             tree_.slab_size);
+      tree_.row_slabs.resize(front.rows_begin + front.shape.strip_rows() * front.shape.row_strips(), tree_.slab_size);
     }
     for (std::size_t f = 0; f < tree_.fronts.size(); ++f) {
       Front& front = tree_.fronts[f];
@@ -116,7 +114,7 @@ class Builder {
     const Front& front = tree_.fronts[f];
     if (at < front.first + front.shape.pivots) return at - front.first;
     const auto found = std::lower_bound(rows_[f].begin(), rows_[f].end(), at);
-    return 4 * front.shape.pivot_strips() + static_cast<int>(found - rows_[f].begin());
+    return front.shape.blocks() * front.shape.pivot_strips() + static_cast<int>(found - rows_[f].begin());
   }
 
   void link() {
@@ -157,8 +155,8 @@ class Builder {
         const int f = tree_.front_of[tree_.order[column]];
         const Front& front = tree_.fronts[f];
         const int place = find_place(f, row);
-        const std::size_t target = front.panel + front.shape.panel_offset(place / 4) +
-                                   36 * static_cast<std::size_t>(column - front.first) + 3 * (place % 4);
+        const std::size_t target = front.panel + front.shape.panel_offset(front.shape.strip_of(place)) +
+                                   3 * front.shape.strip_rows() * (column - front.first) + front.shape.row_of(place);
         targets[f].push_back({target, at, column != position_[j]});
       }
     }
@@ -179,8 +177,8 @@ class Builder {
 
 }  // namespace
 
-FrontTree make_front_tree(const BlockPattern& pattern, std::span<const int> order) {
-  return Builder(pattern, make_clusters(pattern, order)).build();
+FrontTree make_front_tree(const BlockPattern& pattern, std::span<const int> order, int log_blocks) {
+  return Builder(pattern, make_clusters(pattern, order, log_blocks)).build();
 }
 
 void rename_blocks(FrontTree& tree, const BlockPattern& part, std::span<const int> blocks, const BlockPattern& whole) {

@@ -22,6 +22,19 @@ double norm(const Eigen::MatrixXd& m) {
   return m.cwiseAbs().maxCoeff();
 }
 
+/// Both precisions: T is what the factor is stored in.
+template <typename T>
+class BlockCholeskyOf : public ::testing::Test {
+ protected:
+  static constexpr double kRounding = std::numeric_limits<T>::epsilon() / 2;
+  /// Of results against those of a dense inverse. Condition numbers are below 10⁵, and n below 1100: 10⁵ n ε < 10⁻⁸.
+  /// In single precision that bound says nothing; with the diagonal scaled to one they are below 170, and
+  /// 170 ε = 10⁻⁵ (SinglePrecisionErrsByTheScaledCondition).
+  static constexpr double kClose = std::is_same_v<T, double> ? 1e-9 : 1e-5;
+};
+using Scalars = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(BlockCholeskyOf, Scalars);
+
 /// Random patterns from one block to fronts of several strips and several column blocks, and grids.
 std::vector<System> make_systems() {
   std::mt19937_64 random(1);
@@ -38,13 +51,13 @@ std::vector<System> make_systems() {
   return systems;
 }
 
-TEST(BlockCholesky, SolvesAsTheDenseFactorDoes) {
+TYPED_TEST(BlockCholeskyOf, SolvesAsTheDenseFactorDoes) {
   std::mt19937_64 random(2);
   for (const System& system : make_systems()) {
     const int n = system.pattern->scalars();
     const Eigen::MatrixXd dense = system.matrix.make_dense();
     const Eigen::MatrixXd inverse = testing::solve_definite(dense, Eigen::MatrixXd::Identity(n, n));
-    BlockCholesky cholesky(system.pattern);
+    BasicBlockCholesky<TypeParam> cholesky(system.pattern);
     ASSERT_TRUE(cholesky.factor(system.matrix));
     EXPECT_EQ(cholesky.failed_block(), -1);
     EXPECT_EQ(cholesky.shift(), 0.0);
@@ -53,15 +66,51 @@ TEST(BlockCholesky, SolvesAsTheDenseFactorDoes) {
       Eigen::MatrixXd x = b;
       cholesky.solve(x);
       // Cholesky is backward stable: the residual is below c n ε |A| |x| with c about one (Higham 2002, thm 10.4).
-      const double bound = 4 * n * 0x1p-53 * norm(dense) * n * norm(x);
+      const double bound = 4 * n * TestFixture::kRounding * norm(dense) * n * norm(x);
       EXPECT_LT(norm(dense * x - b), bound) << "n " << n << ", " << columns << " columns";
-      EXPECT_LT(norm(x - inverse * b) / norm(x), 1e-9);
+      EXPECT_LT(norm(x - inverse * b) / norm(x), TestFixture::kClose);
     }
   }
 }
 
+// The errors of Cholesky do not depend on how the rows are scaled (Demmel 1989, "On floating point errors in
+// Cholesky"): what counts is the condition of A with a diagonal of ones. Systems whose blocks differ by six orders of
+// magnitude.
+TEST(BlockCholesky, SinglePrecisionErrsByTheScaledCondition) {
+  std::mt19937_64 random(14);
+  for (const double epsilon : {1.0, 1e-2, 1e-4}) {
+    System system = make_grid_laplacian(6, 5, 4, epsilon);
+    const auto scale_of = [](int block) { return std::pow(10.0, block % 4); };
+    for (int j = 0; j < 120; ++j) {
+      for (int at = system.pattern->column_begin(j); at < system.pattern->column_begin(j + 1); ++at)
+        system.matrix.block(at) *= scale_of(j) * scale_of(system.pattern->row(at));
+    }
+    const Eigen::MatrixXd dense = system.matrix.make_dense();
+    const Eigen::VectorXd root = dense.diagonal().cwiseSqrt().cwiseInverse();
+    const Eigen::VectorXd eigenvalues =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(root.asDiagonal() * dense * root.asDiagonal()).eigenvalues();
+    const double condition = eigenvalues.maxCoeff() / eigenvalues.minCoeff();
+    BlockCholesky in_double(system.pattern, {.max_rows = 60});
+    SingleBlockCholesky in_single(system.pattern, {.max_rows = 60});
+    ASSERT_TRUE(in_double.factor(system.matrix));
+    ASSERT_TRUE(in_single.factor(system.matrix));
+    BlockRows J;
+    for (int r = 0; r < 60; ++r) {
+      J.begin_row();
+      J.add(2 * r, scale_of(2 * r) * Vec3(random_matrix(3, 1, random)));
+    }
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(60, 60), W_single = W;
+    ASSERT_TRUE(in_double.add_compliance(J, 1.0, W));
+    ASSERT_TRUE(in_single.add_compliance(J, 1.0, W_single));
+    EXPECT_EQ(W_single, W_single.transpose());
+    const double error = norm(W_single - W) / norm(W);
+    EXPECT_LT(error, 0x1p-24 * condition) << "condition " << condition;
+    EXPECT_GT(error, 1e-10) << "it was not single precision";
+  }
+}
+
 // Every third block is no unknown: what A holds there, even nonsense, does not matter.
-TEST(BlockCholesky, BlocksLeftOutAreAsIfTheyWereNotThere) {
+TYPED_TEST(BlockCholeskyOf, BlocksLeftOutAreAsIfTheyWereNotThere) {
   std::mt19937_64 random(12);
   for (System& system : make_systems()) {
     const int blocks = system.pattern->blocks();
@@ -80,14 +129,14 @@ TEST(BlockCholesky, BlocksLeftOutAreAsIfTheyWereNotThere) {
           system.matrix.block(at).setConstant(std::numeric_limits<double>::quiet_NaN());
       }
     }
-    BlockCholesky cholesky(system.pattern, {.max_rows = 5}, left_out);
+    BasicBlockCholesky<TypeParam> cholesky(system.pattern, {.max_rows = 5}, left_out);
     ASSERT_TRUE(cholesky.factor(system.matrix));
     for (const int columns : {1, 12}) {
       const Eigen::MatrixXd b = random_matrix(3 * blocks, columns, random);
       Eigen::MatrixXd x = b, expected = Eigen::MatrixXd::Zero(3 * blocks, columns);
       cholesky.solve(x);
       expected(kept, Eigen::all) = inverse * b(kept, Eigen::all);
-      EXPECT_LT(norm(x - expected), 1e-9 * norm(expected));
+      EXPECT_LT(norm(x - expected), TestFixture::kClose * norm(expected));
       for (int i = 0; i < blocks; ++i) {
         EXPECT_TRUE(!left_out[i] || x.middleRows(3 * i, 3).isZero(0.0));
       }
@@ -105,18 +154,18 @@ TEST(BlockCholesky, BlocksLeftOutAreAsIfTheyWereNotThere) {
     Eigen::MatrixXd W = Eigen::MatrixXd::Zero(5, 5);
     ASSERT_TRUE(cholesky.add_compliance(J, 0.1, W));
     const Eigen::MatrixXd W_expected = 0.1 * J_kept * inverse * J_kept.transpose();
-    EXPECT_LT(norm(W - W_expected), 1e-9 * norm(W_expected));
+    EXPECT_LT(norm(W - W_expected), TestFixture::kClose * norm(W_expected));
   }
   const System one = make_random_system(2, 1, random);
   const std::vector<std::uint8_t> all(2, 1);
-  EXPECT_THROW(BlockCholesky(one.pattern, {}, all), InputError);
+  EXPECT_THROW(BasicBlockCholesky<TypeParam>(one.pattern, {}, all), InputError);
 }
 
-TEST(BlockCholesky, ComplianceIsThatOfTheDenseInverse) {
+TYPED_TEST(BlockCholeskyOf, ComplianceIsThatOfTheDenseInverse) {
   std::mt19937_64 random(3);
   for (const System& system : make_systems()) {
     const int blocks = system.pattern->blocks();
-    BlockCholesky cholesky(system.pattern, {.max_rows = 90});
+    BasicBlockCholesky<TypeParam> cholesky(system.pattern, {.max_rows = 90});
     ASSERT_TRUE(cholesky.factor(system.matrix));
     const Eigen::MatrixXd inverse =
         testing::solve_definite(system.matrix.make_dense(), Eigen::MatrixXd::Identity(3 * blocks, 3 * blocks));
@@ -130,34 +179,34 @@ TEST(BlockCholesky, ComplianceIsThatOfTheDenseInverse) {
         if (rows == 0) continue;
         EXPECT_EQ(W, W.transpose()) << "exactly symmetric";
         const Eigen::MatrixXd expected = h * dense * inverse * dense.transpose();
-        // Condition numbers are below 10⁵, so both inverses are good to 10⁵ · n · ε < 10⁻⁹; adding to `before`, of
-        // size 2, costs another ε.
-        EXPECT_LT(norm(W - before - expected), 1e-9 * norm(expected) + 4 * 0x1p-52) << blocks << " blocks";
+        // Adding to `before`, of size 2, costs another ε.
+        EXPECT_LT(norm(W - before - expected), TestFixture::kClose * norm(expected) + 4 * 0x1p-52)
+            << blocks << " blocks";
       }
     }
   }
 }
 
-TEST(BlockCholesky, ComplianceOfOneHundredRandomBodiesIsPositiveSemidefinite) {
+TYPED_TEST(BlockCholeskyOf, ComplianceOfOneHundredRandomBodiesIsPositiveSemidefinite) {
   std::mt19937_64 random(4);
   for (int trial = 0; trial < 100; ++trial) {
     const int blocks = 1 + static_cast<int>(random() % 60);
     const System system = make_random_system(blocks, blocks, random);
-    BlockCholesky cholesky(system.pattern, {.max_rows = 40});
+    BasicBlockCholesky<TypeParam> cholesky(system.pattern, {.max_rows = 40});
     ASSERT_TRUE(cholesky.factor(system.matrix));
     const BlockRows J = make_random_rows(40, blocks, 3, random);
     Eigen::MatrixXd W = Eigen::MatrixXd::Zero(40, 40);
     ASSERT_TRUE(cholesky.add_compliance(J, 0.02, W));
     const Eigen::VectorXd eigenvalues = testing::compute_eigenvalues(W);
     // A Gram matrix of 40 vectors is semidefinite up to the rounding of its entries and of the eigenvalues.
-    EXPECT_GE(eigenvalues.minCoeff(), -40 * 0x1p-52 * eigenvalues.maxCoeff());
+    EXPECT_GE(eigenvalues.minCoeff(), -80 * TestFixture::kRounding * eigenvalues.maxCoeff());
   }
 }
 
-TEST(BlockCholesky, ComplianceOfTooManyRowsIsRefused) {
+TYPED_TEST(BlockCholeskyOf, ComplianceOfTooManyRowsIsRefused) {
   std::mt19937_64 random(5);
   const System system = make_grid_laplacian(3, 3, 3, 0.1);
-  BlockCholesky cholesky(system.pattern, {.max_rows = 12});
+  BasicBlockCholesky<TypeParam> cholesky(system.pattern, {.max_rows = 12});
   ASSERT_TRUE(cholesky.factor(system.matrix));
   BlockRows J;
   for (int r = 0; r < 20; ++r) J.begin_row();
@@ -170,26 +219,26 @@ TEST(BlockCholesky, ComplianceOfTooManyRowsIsRefused) {
   }
 }
 
-TEST(BlockCholesky, CorrectiveMotionIsTheSolutionForTheRowsTransposed) {
+TYPED_TEST(BlockCholeskyOf, CorrectiveMotionIsTheSolutionForTheRowsTransposed) {
   std::mt19937_64 random(6);
   for (const System& system : make_systems()) {
     const int n = system.pattern->scalars();
     const Eigen::MatrixXd dense = system.matrix.make_dense();
-    BlockCholesky cholesky(system.pattern);
+    BasicBlockCholesky<TypeParam> cholesky(system.pattern);
     ASSERT_TRUE(cholesky.factor(system.matrix));
     const BlockRows J = make_random_rows(7, system.pattern->blocks(), 3, random);
     const Eigen::VectorXd lambda = random_matrix(7, 1, random);
     Eigen::VectorXd x = Eigen::VectorXd::Constant(n, 5.0);
     cholesky.solve_rows(J, lambda, x);
     const Eigen::VectorXd b = reference::make_dense(J, system.pattern->blocks()).transpose() * lambda;
-    EXPECT_LE(norm(dense * x - b), 4.0 * n * n * 0x1p-53 * norm(dense) * norm(x));
+    EXPECT_LE(norm(dense * x - b), 4.0 * n * n * TestFixture::kRounding * norm(dense) * norm(x));
   }
 }
 
-TEST(BlockCholesky, SolvesColumnsOfALargerMatrixInPlace) {
+TYPED_TEST(BlockCholeskyOf, SolvesColumnsOfALargerMatrixInPlace) {
   std::mt19937_64 random(7);
   const System system = make_grid_laplacian(4, 4, 4, 0.1);
-  BlockCholesky cholesky(system.pattern);
+  BasicBlockCholesky<TypeParam> cholesky(system.pattern);
   ASSERT_TRUE(cholesky.factor(system.matrix));
   Eigen::MatrixXd all = random_matrix(200, 9, random);
   const Eigen::MatrixXd before = all;
@@ -201,7 +250,7 @@ TEST(BlockCholesky, SolvesColumnsOfALargerMatrixInPlace) {
   EXPECT_EQ(all, expected);
 }
 
-TEST(BlockCholesky, ReportsThePivotThatIsNotPositive) {
+TYPED_TEST(BlockCholeskyOf, ReportsThePivotThatIsNotPositive) {
   std::mt19937_64 random(8);
   for (const double bad : {-1.0, 0.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     for (const int block : {0, 5, 26}) {
@@ -210,7 +259,7 @@ TEST(BlockCholesky, ReportsThePivotThatIsNotPositive) {
       BlockMatrix matrix(std::make_shared<const BlockPattern>(27, none));
       for (int i = 0; i < 27; ++i) matrix.diagonal(i).setIdentity();
       matrix.diagonal(block)(1, 1) = bad;
-      BlockCholesky cholesky(matrix.shared_pattern());
+      BasicBlockCholesky<TypeParam> cholesky(matrix.shared_pattern());
       EXPECT_FALSE(cholesky.factor(matrix));
       EXPECT_EQ(cholesky.failed_block(), block);
       matrix.diagonal(block)(1, 1) = 1.0;
@@ -220,7 +269,7 @@ TEST(BlockCholesky, ReportsThePivotThatIsNotPositive) {
   }
   System grid = make_grid_laplacian(6, 6, 6, 0.1);
   grid.matrix.diagonal(100) -= 100.0 * Mat3::Identity();
-  BlockCholesky cholesky(grid.pattern);
+  BasicBlockCholesky<TypeParam> cholesky(grid.pattern);
   EXPECT_FALSE(cholesky.factor(grid.matrix));
   EXPECT_GE(cholesky.failed_block(), 0);
 }
@@ -241,7 +290,8 @@ TEST(BlockCholesky, ShiftMakesAnIndefiniteMatrixDefinite) {
 }
 
 /// Solution and compliance after factoring, to compare bits.
-Eigen::MatrixXd compute_bits(BlockCholesky& cholesky, const BlockMatrix& matrix, const BlockRows& J) {
+template <typename T>
+Eigen::MatrixXd compute_bits(BasicBlockCholesky<T>& cholesky, const BlockMatrix& matrix, const BlockRows& J) {
   EXPECT_TRUE(cholesky.factor(matrix));
   Eigen::MatrixXd x = Eigen::MatrixXd::Ones(matrix.pattern().scalars(), 14);
   cholesky.solve(x);
@@ -254,30 +304,30 @@ Eigen::MatrixXd compute_bits(BlockCholesky& cholesky, const BlockMatrix& matrix,
   return both;
 }
 
-TEST(BlockCholesky, GivesTheSameBitsEveryTimeAndInAnotherObject) {
+TYPED_TEST(BlockCholeskyOf, GivesTheSameBitsEveryTimeAndInAnotherObject) {
   std::mt19937_64 random(9);
   const System first = make_grid_laplacian(7, 6, 5, 0.05);
   BlockMatrix second = first.matrix;
   reference::fill_random(second, first.groups, 0.1, random);
   const BlockRows J = make_random_rows(30, 210, 3, random);
-  BlockCholesky cholesky(first.pattern, {.max_rows = 30});
+  BasicBlockCholesky<TypeParam> cholesky(first.pattern, {.max_rows = 30});
   const Eigen::MatrixXd expected = compute_bits(cholesky, first.matrix, J);
   compute_bits(cholesky, second, J);
   EXPECT_EQ(compute_bits(cholesky, first.matrix, J), expected);
-  BlockCholesky copy = cholesky, fresh(first.pattern, {.max_rows = 30});
+  BasicBlockCholesky<TypeParam> copy = cholesky, fresh(first.pattern, {.max_rows = 30});
   compute_bits(cholesky, second, J);
   EXPECT_EQ(compute_bits(copy, first.matrix, J), expected);
   EXPECT_EQ(compute_bits(fresh, first.matrix, J), expected);
 }
 
-TEST(BlockCholesky, TwoThreadsGiveTheBitsOfOne) {
+TYPED_TEST(BlockCholeskyOf, TwoThreadsGiveTheBitsOfOne) {
   std::mt19937_64 random(10);
   const System first = make_grid_laplacian(8, 8, 8, 0.05);
   BlockMatrix second = first.matrix;
   reference::fill_random(second, first.groups, 0.1, random);
   const BlockRows J = make_random_rows(30, 512, 3, random);
   const BlockMatrix* matrices[2] = {&first.matrix, &second};
-  BlockCholesky cholesky(first.pattern, {.max_rows = 30});
+  BasicBlockCholesky<TypeParam> cholesky(first.pattern, {.max_rows = 30});
   Eigen::MatrixXd expected[2], found[2];
   for (int t = 0; t < 2; ++t) expected[t] = compute_bits(cholesky, *matrices[t], J);
   std::thread threads[2];
@@ -290,11 +340,11 @@ TEST(BlockCholesky, TwoThreadsGiveTheBitsOfOne) {
   for (int t = 0; t < 2; ++t) EXPECT_EQ(found[t], expected[t]);
 }
 
-TEST(BlockCholesky, AllocatesNothingAfterSetUp) {
+TYPED_TEST(BlockCholeskyOf, AllocatesNothingAfterSetUp) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
   std::mt19937_64 random(11);
   const System system = make_grid_laplacian(10, 10, 10, 0.05);
-  BlockCholesky cholesky(system.pattern, {.max_rows = 80, .shift_retries = 2});
+  BasicBlockCholesky<TypeParam> cholesky(system.pattern, {.max_rows = 80, .shift_retries = 2});
   const BlockRows J = make_random_rows(80, 1000, 3, random);
   const Eigen::VectorXd lambda = random_matrix(80, 1, random);
   Eigen::MatrixXd W = Eigen::MatrixXd::Zero(80, 80), x = random_matrix(3000, 30, random);
@@ -309,9 +359,9 @@ TEST(BlockCholesky, AllocatesNothingAfterSetUp) {
   EXPECT_EQ(guard.violations().total(), 0);
 }
 
-TEST(BlockCholesky, SystemWithoutBlocksIsSolvedByNothing) {
+TYPED_TEST(BlockCholeskyOf, SystemWithoutBlocksIsSolvedByNothing) {
   BlockMatrix matrix(std::make_shared<const BlockPattern>(0, BlockGroups{}));
-  BlockCholesky cholesky(matrix.shared_pattern(), {.max_rows = 3});
+  BasicBlockCholesky<TypeParam> cholesky(matrix.shared_pattern(), {.max_rows = 3});
   EXPECT_TRUE(cholesky.factor(matrix));
   Eigen::MatrixXd x(0, 4), W = Eigen::MatrixXd::Zero(3, 3);
   cholesky.solve(x);
