@@ -152,7 +152,7 @@ void BeamChain::assemble_system(System& system) noexcept {
   held.tail<3>().array() += grip_.rotational_damping + system.h * grip_.rotational_stiffness;
 }
 
-bool BeamChain::factor(System& system) noexcept {
+bool BeamChain::factor_system(System& system) noexcept {
   // Prescribed blocks become identity in what is factored; the matrix itself stays whole for the right-hand side.
   const auto masked = [&](Mat6 m, std::size_t row, std::size_t column) {
     for (std::size_t half = 0; half < 2; ++half) {
@@ -193,7 +193,7 @@ bool BeamChain::linearise(std::span<const double> time_steps) noexcept {
   for (std::size_t i = 0; i < time_steps.size(); ++i) {
     systems_[i].h = time_steps[i];
     assemble_system(systems_[i]);
-    if (!factor(systems_[i])) return false;
+    if (!factor_system(systems_[i])) return false;
   }
   return true;
 }

@@ -26,6 +26,8 @@ void validate(const FemSettings& s) {
   require("max_time_steps", s.max_time_steps, 1, 8);
   require("max_rows", s.max_rows, 0, 10000);
   require("order_trials", s.order_trials, 1, 100);
+  if (!(s.single_precision_error >= 0.0) || s.single_precision_error > 0.1)
+    fail_input("fem.single_precision_error is {}, must be 0 to 0.1", s.single_precision_error);
 }
 
 double* scalars(std::vector<Vec3>& v) noexcept {
@@ -50,6 +52,7 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
       uniform_damping_(model.uniform_damping),
       stiffness_damping_(model.stiffness_damping),
       stiffness_(std::make_shared<BlockPattern>(static_cast<int>(rest_positions_.size()), model.groups)),
+      single_precision_error_(settings.single_precision_error),
       forces_(velocities_),
       stiffness_velocity_(velocities_),
       completion_(std::make_unique<StiffnessCompletion>(velocities_.size())),
@@ -73,13 +76,21 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
                   {.A = BlockMatrix(stiffness_.shared_pattern()),
                    .masses = masses_,
                    .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
+                   .single = {},
                    .lift = velocities_,
-                   .free = velocities_,
                    .free_rows = {}});
+  make_single_factors();
+  std::vector<int> row_blocks(positions_.size(), 0);
+  for (int j = 0; j < node_count(); ++j) {
+    for (int at = pattern().column_begin(j); at < pattern().column_begin(j + 1); ++at) {
+      ++row_blocks[j];
+      if (pattern().row(at) != j) ++row_blocks[pattern().row(at)];
+    }
+  }
+  most_row_scalars_ = 3 * *std::max_element(row_blocks.begin(), row_blocks.end());
   time_steps_.reserve(settings.max_time_steps);
   prescribed_nodes_.reserve(positions_.size());
   prescribed_blocks_.reserve(static_cast<std::size_t>(pattern().stored()));
-  if (settings.max_time_steps > 1 && node_count() >= kNodesForTwoThreads) second_ = std::make_unique<SecondThread>();
   for (System& system : systems_) system.free_rows.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
   for (std::size_t v = 0; v + 1 < vertex_begin_.size(); ++v) {
     max_vertex_nodes_ = std::max(max_vertex_nodes_, vertex_begin_[v + 1] - vertex_begin_[v]);
@@ -129,7 +140,15 @@ void FemBody::leave_out_prescribed() {
   left_out_ = prescribed_;
   const BlockCholesky factor(stiffness_.shared_pattern(), systems_[0].factor.settings(), left_out_);
   for (System& system : systems_) system.factor = factor;
+  make_single_factors();
   prescribed_changed_ = true;
+}
+
+void FemBody::make_single_factors() {
+  if (!(single_precision_error_ > 0.0) || systems_.size() < 2) return;
+  const BlockCholesky& factor = systems_[0].factor;
+  const SingleBlockCholesky single(stiffness_.shared_pattern(), factor.settings(), left_out_, factor.order());
+  for (std::size_t which = 1; which < systems_.size(); ++which) systems_[which].single = single;
 }
 
 void FemBody::set_handle(const Pose& handle, double radius) {
@@ -261,81 +280,91 @@ void FemBody::assemble_system(System& system, double h) const noexcept {
   for (int i = 0; i < node_count(); ++i) system.A.diagonal(i).diagonal().array() += system.masses[i];
 }
 
-void FemBody::factor_system(System& system, double h, bool is_assembled) noexcept {
-  const std::int64_t assembling = monotonic_ns();
-  if (!is_assembled) {
-    set_masses(system, h);
-    assemble_system(system, h);
+/// Of A with its diagonal scaled to one, at most. A less its masses is positive semidefinite, so that no eigenvalue is
+/// below the least masses_i / A_ii; and as |A_ij| ≤ √(A_ii A_jj), none is above the number of scalars in a row.
+double FemBody::bound_condition(const System& system) const noexcept {
+  double most = 1.0;
+  for (int i = 0; i < node_count(); ++i) {
+    if (!prescribed_[i]) most = std::max(most, system.A.diagonal(i).diagonal().maxCoeff() / system.masses[i]);
   }
-  if (prescribed_move_) system.A.multiply(as_vector(prescribed_changes_), as_vector(system.lift));
-  system.fixed_scale = system.A.diagonal(0)(0, 0);
-  Mat3* blocks = &system.A.block(0);
-  for (const int at : prescribed_blocks_) blocks[at].setZero();
-  for (const int i : prescribed_nodes_) system.A.diagonal(i) = system.fixed_scale * Mat3::Identity();
-  const std::int64_t factoring = monotonic_ns();
-  system.good = system.factor.factor(system.A);
-  system.assemble_ns = factoring - assembling;
-  system.factor_ns = monotonic_ns() - factoring;
-}
-
-void FemBody::factor_second(void* self) noexcept {
-  FemBody& body = *static_cast<FemBody*>(self);
-  System& system = body.systems_[1];
-  body.factor_system(system, body.time_steps_[1], false);
-  if (system.good) body.solve_free_motion(system, body.time_steps_[1], system.free);
+  return most_row_scalars_ * most;
 }
 
 bool FemBody::linearise(std::span<const double> time_steps) noexcept {
+  if (!begin_linearise(time_steps)) return false;
+  bool good = true;
+  for (std::size_t which = 0; which < time_steps.size(); ++which) good = factor(static_cast<int>(which)) && good;
+  return good;
+}
+
+bool FemBody::begin_linearise(std::span<const double> time_steps) noexcept {
   if (time_steps.size() > systems_.size()) return false;
   time_steps_.assign(time_steps.begin(), time_steps.end());
   const std::int64_t start = monotonic_ns();
   const double first = time_steps.empty() ? 1.0 : time_steps.front();
   set_masses(systems_[0], first);
-  const bool has_system = assemble_forces(first);
+  has_first_system_ = assemble_forces(first);
   list_prescribed();
   prescribed_move_ = false;
   for (const int i : prescribed_nodes_) {
     prescribed_changes_[i] = prescribed_velocities_[i] - velocities_[i];
     prescribed_move_ = prescribed_move_ || prescribed_changes_[i] != Vec3::Zero();
   }
-  times_ = {monotonic_ns() - start, 0};
-  const bool beside = time_steps.size() > 1 && second_ != nullptr;
-  if (beside) second_->start(&factor_second, this);
-  for (std::size_t which = 0; which < time_steps.size(); ++which) {
-    if (which == 1 && beside) continue;
-    factor_system(systems_[which], time_steps[which], which == 0 && has_system);
+  forces_ns_ = monotonic_ns() - start;
+  return true;
+}
+
+bool FemBody::factor(int which) noexcept {
+  const std::int64_t assembling = monotonic_ns();
+  System& system = systems_[which];
+  if (which > 0 || !has_first_system_) {
+    set_masses(system, time_steps_[which]);
+    assemble_system(system, time_steps_[which]);
   }
-  if (beside) {
-    if (systems_[0].good) solve_free_motion(systems_[0], first, systems_[0].free);
-    second_->wait();
+  if (prescribed_move_) system.A.multiply(as_vector(prescribed_changes_), as_vector(system.lift));
+  system.in_single = system.single && 0x1p-24 * bound_condition(system) < single_precision_error_;
+  system.fixed_scale = system.A.diagonal(0)(0, 0);
+  Mat3* blocks = &system.A.block(0);
+  for (const int at : prescribed_blocks_) blocks[at].setZero();
+  for (const int i : prescribed_nodes_) system.A.diagonal(i) = system.fixed_scale * Mat3::Identity();
+  const std::int64_t factoring = monotonic_ns();
+  bool good = system.in_single && system.single->factor(system.A);
+  if (!good) {
+    system.in_single = false;
+    good = system.factor.factor(system.A);
   }
-  free_known_ = beside ? 2 : 0;
-  bool good = true;
-  for (std::size_t which = 0; which < time_steps.size(); ++which) {
-    const System& system = systems_[which];
-    good = good && system.good;
-    times_.assemble_ns += system.assemble_ns;
-    times_.factor_ns += system.factor_ns;
-  }
+  system.assemble_ns = factoring - assembling;
+  system.factor_ns = monotonic_ns() - factoring;
   return good;
 }
 
-void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
-  if (which < free_known_) {
-    std::copy(systems_[which].free.begin(), systems_[which].free.end(), dv.begin());
-  } else {
-    solve_free_motion(systems_[which], time_steps_[which], dv);
+FemBody::Times FemBody::times() const noexcept {
+  Times times{forces_ns_, 0};
+  for (std::size_t which = 0; which < time_steps_.size(); ++which) {
+    times.assemble_ns += systems_[which].assemble_ns;
+    times.factor_ns += systems_[which].factor_ns;
   }
+  return times;
 }
 
-void FemBody::solve_free_motion(System& system, double h, std::span<Vec3> dv) const noexcept {
+bool FemBody::allows_two_threads() const noexcept {
+  return systems_.size() > 1 && node_count() >= kNodesForTwoThreads;
+}
+
+void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
+  System& system = systems_[which];
+  const double h = time_steps_[which];
   for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = forces_[i] - h * stiffness_velocity_[i];
   if (prescribed_move_) {
     for (std::size_t i = 0; i < dv.size(); ++i) dv[i] -= system.lift[i];
   }
   for (const int i : prescribed_nodes_) dv[i] = system.fixed_scale * prescribed_changes_[i];
   Eigen::Map<Eigen::MatrixXd> x(dv.data()->data(), static_cast<Eigen::Index>(3 * dv.size()), 1);
-  system.factor.solve(x);
+  if (system.in_single) {
+    system.single->solve(x);
+  } else {
+    system.factor.solve(x);
+  }
   for (const int i : prescribed_nodes_) dv[i] = prescribed_changes_[i];
 }
 
@@ -354,14 +383,21 @@ const BlockRows& FemBody::without_prescribed(const BlockRows& J, System& system)
 bool FemBody::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   System& system = systems_[which];
   if (J.rows() > system.factor.settings().max_rows) return false;
-  return system.factor.add_compliance(without_prescribed(J, system), time_steps_[which], W);
+  const BlockRows& rows = without_prescribed(J, system);
+  const double h = time_steps_[which];
+  return system.in_single ? system.single->add_compliance(rows, h, W) : system.factor.add_compliance(rows, h, W);
 }
 
 void FemBody::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                  std::span<Vec3> dv) noexcept {
   const Eigen::Map<const Eigen::VectorXd> multipliers(lambda.data(), static_cast<Eigen::Index>(lambda.size()));
   System& system = systems_[which];
-  system.factor.solve_rows(without_prescribed(J, system), multipliers, as_vector(dv));
+  const BlockRows& rows = without_prescribed(J, system);
+  if (system.in_single) {
+    system.single->solve_rows(rows, multipliers, as_vector(dv));
+  } else {
+    system.factor.solve_rows(rows, multipliers, as_vector(dv));
+  }
 }
 
 void FemBody::advance(double h, std::span<const Vec3> dv) noexcept {

@@ -31,6 +31,7 @@ SceneBody make_soft_body(const std::string& name, const SoftBody& soft) {
   body.add_to = [soft](World& world, const SceneBody& b) {
     CorotationalHexSettings settings;
     settings.fem.max_rows = 240;
+    settings.fem.single_precision_error = 1e-3;
     auto hexes = std::make_unique<CorotationalHexes>(soft.grid, std::span(&soft.material, 1), soft.surface, settings);
     for (int n = 0; n < hexes->node_count(); ++n) {
       if (soft.is_fixed(hexes->rest_positions()[static_cast<std::size_t>(n)])) hexes->prescribe(n, Vec3::Zero());

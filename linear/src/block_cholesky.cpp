@@ -72,16 +72,24 @@ FrontTree make_cheapest_tree(const BlockPattern& pattern, const CholeskySettings
   return best;
 }
 
-/// The cheapest tree of the other blocks, in the numbers of the whole pattern.
+/// With the given order, or the cheapest.
+FrontTree make_tree(const BlockPattern& pattern, const CholeskySettings& settings, std::span<const int> order,
+                    int log_blocks) {
+  return order.empty() ? make_cheapest_tree(pattern, settings, log_blocks)
+                       : make_front_tree(pattern, order, log_blocks);
+}
+
+/// The tree of the other blocks, in the numbers of the whole pattern.
 FrontTree make_tree_without(const BlockPattern& pattern, const CholeskySettings& settings,
-                            std::span<const std::uint8_t> left_out, int log_blocks) {
-  std::vector<int> kept, number(left_out.size(), -1);
+                            std::span<const std::uint8_t> left_out, std::span<const int> order, int log_blocks) {
+  std::vector<int> kept, number(left_out.size(), -1), order_of_kept;
   for (int i = 0; i < pattern.blocks(); ++i) {
     if (left_out[i]) continue;
     number[i] = static_cast<int>(kept.size());
     kept.push_back(i);
   }
   if (kept.empty()) fail_input("all {} blocks are left out of the factorisation", pattern.blocks());
+  for (const int i : order) order_of_kept.push_back(number[i]);
   BlockGroups pairs;
   for (int j = 0; j < pattern.blocks(); ++j) {
     for (int at = pattern.column_begin(j) + 1; at < pattern.column_begin(j + 1); ++at) {
@@ -90,7 +98,7 @@ FrontTree make_tree_without(const BlockPattern& pattern, const CholeskySettings&
     }
   }
   const BlockPattern rest(static_cast<int>(kept.size()), pairs);
-  FrontTree tree = make_cheapest_tree(rest, settings, log_blocks);
+  FrontTree tree = make_tree(rest, settings, order_of_kept, log_blocks);
   rename_blocks(tree, rest, kept, pattern);
   return tree;
 }
@@ -99,13 +107,13 @@ FrontTree make_tree_without(const BlockPattern& pattern, const CholeskySettings&
 
 template <typename T>
 BasicBlockCholesky<T>::BasicBlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings,
-                                          std::span<const std::uint8_t> left_out)
+                                          std::span<const std::uint8_t> left_out, std::span<const int> order)
     : pattern_(std::move(pattern)), settings_(settings) {
   check(settings);
   constexpr int kLogBlocks = std::bit_width(static_cast<unsigned>(tile::kBlocks<T>)) - 1;
   tree_ = std::make_shared<const FrontTree>(left_out.empty()
-                                                ? make_cheapest_tree(*pattern_, settings, kLogBlocks)
-                                                : make_tree_without(*pattern_, settings, left_out, kLogBlocks));
+                                                ? make_tree(*pattern_, settings, order, kLogBlocks)
+                                                : make_tree_without(*pattern_, settings, left_out, order, kLogBlocks));
   const auto slab = kRows<T> * (static_cast<std::size_t>(tree_->slab_size) + 1);
   const auto strips = static_cast<std::size_t>(settings.max_rows + kRows<T> - 1) / kRows<T>;
   panels_.assign(tree_->panels_size, T(0));
@@ -125,6 +133,10 @@ BasicBlockCholesky<T>::BasicBlockCholesky(std::shared_ptr<const BlockPattern> pa
 template <typename T>
 int BasicBlockCholesky<T>::blocks() const noexcept {
   return pattern_->blocks();
+}
+template <typename T>
+std::span<const int> BasicBlockCholesky<T>::order() const noexcept {
+  return tree_->order;
 }
 template <typename T>
 int BasicBlockCholesky<T>::fronts() const noexcept {

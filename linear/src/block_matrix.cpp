@@ -86,16 +86,6 @@ void BlockMatrix::scale(double factor) noexcept {
   for (Mat3& value : values_) value *= factor;
 }
 
-void BlockMatrix::fix(std::span<const std::uint8_t> fixed, double scale) noexcept {
-  for (int j = 0; j < pattern_->blocks(); ++j) {
-    const bool whole = fixed[j] != 0;
-    for (int at = pattern_->column_begin(j) + 1; at < pattern_->column_begin(j + 1); ++at) {
-      if (whole || fixed[pattern_->row(at)] != 0) values_[at].setZero();
-    }
-    if (whole) diagonal(j) = scale * Mat3::Identity();
-  }
-}
-
 void BlockMatrix::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const noexcept {
   y.setZero();
   for (int j = 0; j < pattern_->blocks(); ++j) {

@@ -73,6 +73,24 @@ TYPED_TEST(BlockCholeskyOf, SolvesAsTheDenseFactorDoes) {
   }
 }
 
+TYPED_TEST(BlockCholeskyOf, TakesTheOrderOfAnother) {
+  std::mt19937_64 random(15);
+  const System system = make_grid_laplacian(6, 5, 4, 0.05);
+  std::vector<std::uint8_t> left_out(120, 0);
+  for (const bool leave : {false, true}) {
+    for (int i = 0; i < 120; i += 7) left_out[static_cast<std::size_t>(i)] = leave ? 1 : 0;
+    const BasicBlockCholesky<TypeParam> searched(system.pattern, {}, left_out);
+    EXPECT_EQ(searched.order().size(), static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), 0)));
+    BasicBlockCholesky<TypeParam> first = searched, second(system.pattern, {}, left_out, searched.order());
+    ASSERT_TRUE(first.factor(system.matrix));
+    ASSERT_TRUE(second.factor(system.matrix));
+    Eigen::MatrixXd x = random_matrix(360, 1, random), y = x;
+    first.solve(x);
+    second.solve(y);
+    EXPECT_LT(norm(x - y), TestFixture::kClose * norm(x));
+  }
+}
+
 // The errors of Cholesky do not depend on how the rows are scaled (Demmel 1989, "On floating point errors in
 // Cholesky"): what counts is the condition of A with a diagonal of ones. Systems whose blocks differ by six orders of
 // magnitude.

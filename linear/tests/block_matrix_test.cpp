@@ -105,21 +105,6 @@ TEST(BlockMatrix, SystemsOfSeveralStepsComeFromOnePass) {
   }
 }
 
-TEST(BlockMatrix, FixedBlocksBecomeAMultipleOfTheIdentity) {
-  std::mt19937_64 random(4);
-  System system = reference::make_random_system(10, 15, random);
-  Eigen::MatrixXd expected = system.matrix.make_dense();
-  std::vector<std::uint8_t> fixed(10, 0);
-  for (const int i : {0, 4, 9}) {
-    fixed[i] = 1;
-    expected.middleRows<3>(3 * i).setZero();
-    expected.middleCols<3>(3 * i).setZero();
-    expected.block<3, 3>(3 * i, 3 * i) = 7.0 * Mat3::Identity();
-  }
-  system.matrix.fix(fixed, 7.0);
-  EXPECT_EQ(system.matrix.make_dense(), expected);
-}
-
 TEST(BlockRows, MultipliesAsTheDenseMatrixDoes) {
   std::mt19937_64 random(5);
   const BlockRows J = reference::make_random_rows(20, 9, 5, random);

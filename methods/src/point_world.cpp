@@ -54,10 +54,9 @@ void PointWorld::add_moving(const ToolSettings& tool) {
                       {surface.triangles.begin(), surface.triangles.end()}};
     features_.push_back(std::make_unique<SurfaceFeatures>(mesh.triangles, mesh.vertices.size()));
     const bool moves = b.body->block_count() > 0;
-    trees_.push_back(std::make_unique<Moving>(Moving{static_cast<int>(surfaces_.size()), static_cast<int>(i),
-                                                     TriangleTree(std::move(mesh)),
-                                                     std::vector<Vec3>(static_cast<std::size_t>(b.body->block_count())),
-                                                     std::vector<Vec3>(surface.positions.size())}));
+    trees_.push_back(
+        std::make_unique<Moving>(Moving{static_cast<int>(surfaces_.size()), static_cast<int>(i),
+                                        TriangleTree(std::move(mesh)), std::vector<Vec3>(surface.positions.size())}));
     surfaces_.push_back({&trees_.back()->tree, features_.back().get(), friction, moves ? static_cast<int>(i) : -1});
     most_entries = std::max(most_entries, static_cast<std::size_t>(b.body->max_row_entries()));
   }
@@ -87,20 +86,21 @@ bool PointWorld::begin_step(const PointFeedback& feedback, StepReport& report, c
   {
     const StageTimer timer(report, Stage::kFree);
     impose();
-    if (!world_.compute_free_motion(time_steps_)) return false;
+    if (!world_.begin_free_motion(time_steps_)) return false;
   }
   struct Task {
     PointWorld& world;
     const Publish& publish;
     StepReport report;  ///< its own, for the other thread writes to the step's
+    bool good;
 
     static void run(void* self) noexcept {
       Task& task = *static_cast<Task*>(self);
-      task.world.predict(task.report);
-      task.publish(task.report);
+      task.good = task.world.predict(task.report);
+      if (task.good) task.publish(task.report);
     }
   };
-  Task task{*this, publish, {}};
+  Task task{*this, publish, {}, false};
   if (second_) second_->start(&Task::run, &task);
   const bool good = meet_contacts(report);
   if (second_) {
@@ -114,11 +114,15 @@ bool PointWorld::begin_step(const PointFeedback& feedback, StepReport& report, c
     if (!std::isnan(time)) total = std::isnan(total) ? time : total + time;
   }
   report.overflow = report.overflow || task.report.overflow;
-  return good;
+  return good && task.good;
 }
 
-/// Of the slow step. False: a body has no room for them.
+/// Of the slow step. False: a system could not be factored, or a body has no room for them.
 bool PointWorld::meet_contacts(StepReport& report) {
+  {
+    const StageTimer timer(report, Stage::kFree);
+    if (!world_.finish_free_motion(0)) return false;
+  }
   {
     const StageTimer timer(report, Stage::kDetect);
     world_.find_contacts();
@@ -170,15 +174,20 @@ void PointWorld::impose() {
   tool.set_grip(grip_);
 }
 
-void PointWorld::predict(StepReport& report) {
+/// The surfaces after one free tick. False: a system could not be factored.
+bool PointWorld::predict(StepReport& report) {
+  {
+    const StageTimer timer(report, Stage::kFree);
+    if (!world_.finish_free_motion(1)) return false;
+  }
   const StageTimer timer(report, Stage::kModel);
   for (const auto& m : trees_) {
     if (surfaces_[static_cast<std::size_t>(m->surface)].body < 0) continue;
-    Body& body = *world_.bodies()[static_cast<std::size_t>(m->body)].body;
-    body.compute_free_motion(1, m->change);
-    body.predict_surface(time_steps_[1], m->change, m->positions);
+    const Body& body = *world_.bodies()[static_cast<std::size_t>(m->body)].body;
+    body.predict_surface(time_steps_[1], world_.free_change(m->body, 1), m->positions);
     m->tree.refit(m->positions);
   }
+  return true;
 }
 
 bool PointWorld::find_closest(const Vec3& p, double max_distance, TouchPoint& out) const noexcept {

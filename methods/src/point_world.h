@@ -58,9 +58,10 @@ class PointWorld {
   /// Makes a model from what can be touched: surfaces(), planes(), find_closest(), compute_compliance(), and the hand.
   using Publish = std::function<void(StepReport& report)>;
 
-  /// Everything but the bodies' motion. Neither needs the other: so that `publish` runs in a second thread beside the
-  /// contacts of the slow step, if all bodies allow that, else after them; the bits are the same. It must not throw.
-  /// False: a system could not be factored, and nothing may be published.
+  /// Everything but the bodies' motion. The model needs the tick's systems only, the slow step's contacts theirs: so
+  /// `publish` runs in a second thread, which factors the former beside the latter, if all bodies allow that, else
+  /// after the contacts; the bits are the same. It must not throw. False: a system could not be factored, and nothing
+  /// may be published.
   bool begin_step(const PointFeedback& feedback, StepReport& report, const Publish& publish);
   /// The bodies' motion.
   void end_step(StepReport& report);
@@ -86,13 +87,13 @@ class PointWorld {
     int surface;
     int body;
     TriangleTree tree;
-    std::vector<Vec3> change, positions;
+    std::vector<Vec3> positions;
   };
   void add_moving(const ToolSettings& tool);
   bool allow_two_threads() const noexcept;
   bool meet_contacts(StepReport& report);
   void impose();
-  void predict(StepReport& report);
+  bool predict(StepReport& report);
 
   World& world_;
   const bool moves_;

@@ -141,6 +141,7 @@ struct SoftFields {
   double cell = 0.02;
   Material material;
   int max_rows = 240;
+  double single_precision_error = 0.0;
   bool self_contact = false;
   std::vector<BoundingBox> fixed;
 };
@@ -156,6 +157,7 @@ std::unique_ptr<FemBody> make_soft(const SoftFields& s, const Pose& pose) {
   const std::span<const Material> materials(&s.material, 1);
   FemSettings fem;
   fem.max_rows = s.max_rows;
+  fem.single_precision_error = s.single_precision_error;
   const bool block = s.shape.kind == "box" && s.volume.empty();
   if (s.model == "hexes") {
     HexGrid grid;
@@ -233,6 +235,11 @@ void visit_soft(Fields& f, const std::string& scene_file, SceneBody& body) {
   });
   f.boolean({.name = "self_contact", .doc = "touches itself"}, s->self_contact);
   f.integer({.name = "max_rows", .doc = "room for constraint rows, three a contact"}, s->max_rows, {3, 10000});
+  f.number(
+      {.name = "single_precision_error",
+       .doc = "what answers within a tick may be computed in single precision, in half the time, while its relative "
+              "error is surely below this; 0: never"},
+      s->single_precision_error, {0.0, 0.1});
   body.kind = "soft";
   if (body.name.empty()) body.name = s->shape.kind.empty() ? "soft" : s->shape.kind;
   body.add_to = [s](World& world, const SceneBody& b) { add_soft(world, b, *s); };

@@ -89,6 +89,7 @@ void World::prepare() {
     m.other_free.assign(blocks, Vec3::Zero());
     m.change.assign(blocks, Vec3::Zero());
     most_entries = std::max(most_entries, body->max_row_entries());
+    if (!second_ && body->allows_two_threads()) second_ = std::make_unique<SecondThread>();
     if (blocks <= 2) {
       m.side = {ConstraintSide::Kind::kLight, light++, -1};
       light_.push_back(&m);

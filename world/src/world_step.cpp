@@ -75,19 +75,57 @@ double World::compute_largest_turn() const noexcept {
 }
 
 bool World::compute_free_motion(std::span<const double> time_steps) {
+  if (!begin_free_motion(time_steps)) return false;
+  if (time_steps.size() < 2) return finish_free_motion(0);
+  struct Task {
+    World& world;
+    bool good;
+    static void run(void* self) noexcept {
+      Task& task = *static_cast<Task*>(self);
+      task.good = task.world.finish_free_motion(1);
+    }
+  };
+  Task second{*this, false};
+  if (second_) second_->start(&Task::run, &second);
+  const bool first = finish_free_motion(0);
+  if (second_) {
+    second_->wait();
+  } else {
+    Task::run(&second);
+  }
+  return first && second.good;
+}
+
+bool World::begin_free_motion(std::span<const double> time_steps) noexcept {
   h_ = time_steps[0];
   other_h_ = time_steps.size() > 1 ? time_steps[1] : 0.0;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    Moving& m = moving_[i];
-    if (m.free.empty() || m.absent) continue;
+    if (moving_[i].free.empty() || moving_[i].absent) continue;
     Body& body = *bodies_[i].body;
-    if (!body.linearise(time_steps)) return false;
-    body.compute_free_motion(0, m.free);
-    if (m.side.kind == ConstraintSide::Kind::kLight) body.compute_response(0, m.response);
-    if (time_steps.size() < 2) continue;
-    body.compute_free_motion(1, m.other_free);
-    if (m.side.kind == ConstraintSide::Kind::kLight) body.compute_response(1, m.other_response);
+    if (!body.begin_linearise(time_steps)) return false;
+    if (body.allows_two_threads()) continue;
+    for (std::size_t which = 0; which < std::min<std::size_t>(2, time_steps.size()); ++which) {
+      if (!finish_free_motion(i, static_cast<int>(which))) return false;
+    }
   }
+  return true;
+}
+
+bool World::finish_free_motion(int which) noexcept {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (moving_[i].free.empty() || moving_[i].absent || !bodies_[i].body->allows_two_threads()) continue;
+    if (!finish_free_motion(i, which)) return false;
+  }
+  return true;
+}
+
+bool World::finish_free_motion(std::size_t i, int which) noexcept {
+  Moving& m = moving_[i];
+  Body& body = *bodies_[i].body;
+  if (!body.factor(which)) return false;
+  body.compute_free_motion(which, which == 0 ? m.free : m.other_free);
+  if (m.side.kind == ConstraintSide::Kind::kLight)
+    body.compute_response(which, which == 0 ? m.response : m.other_response);
   return true;
 }
 
@@ -381,8 +419,9 @@ const BlockRows& World::rows(int body) const noexcept {
   return moving_[static_cast<std::size_t>(body)].rows;
 }
 
-std::span<const Vec3> World::free_change(int body) const noexcept {
-  return moving_[static_cast<std::size_t>(body)].free;
+std::span<const Vec3> World::free_change(int body, int which) const noexcept {
+  const Moving& m = moving_[static_cast<std::size_t>(body)];
+  return which == 0 ? m.free : m.other_free;
 }
 
 std::span<const Vec3> World::change(int body) const noexcept {

@@ -10,11 +10,11 @@ namespace {
 using namespace testing;
 
 /// A soft block on a floor, cubes on it, and a wire tied to the uppermost cube.
-World make_mixed_world() {
+World make_mixed_world(const std::array<int, 3>& cells = {4, 2, 4}) {
   World world;
   add_plane(world, 0.5);
   const Material material{.young_modulus = 5e4, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 2.0};
-  TetMesh mesh = make_tet_block(Vec3(0.16, 0.06, 0.16), {4, 2, 4});
+  TetMesh mesh = make_tet_block(Vec3(0.16, 0.06, 0.16), cells);
   for (Vec3& v : mesh.vertices) v.y() += 0.0301;
   ContactShape shape;
   shape.kind = ContactShape::Kind::kSurface;
@@ -67,20 +67,33 @@ void expect_same(const ConstraintProblem& a, const ConstraintProblem& b) {
   for (int r = 0; r < a.rows(); ++r) EXPECT_EQ(a.delta_free()[r], b.delta_free()[r]) << r;
 }
 
-// Two ways to one problem: at the second time step of a pair, and at that time step alone.
+// Two ways to one problem: at the second time step of a pair, and at that time step alone; for a block that is factored
+// in one thread, and for one in two.
 TEST(SecondTimeStep, GivesTheProblemOfAStepOfThatLength) {
-  World world = make_mixed_world(), other = make_mixed_world();
-  run(world, 0.1, 0.01);
-  run(other, 0.1, 0.01);
-  const double both[] = {0.02, 0.001};
-  assemble(world, both);
-  assemble(other, std::span(both).last(1));
-  ConstraintProblem second, first;
-  ASSERT_TRUE(world.compute_problem(1, -1, second));
-  ASSERT_GT(second.rows(), 30);
-  expect_same(second, other.problem());
-  ASSERT_TRUE(world.compute_problem(0, -1, first));
-  expect_same(first, world.problem());
+  for (const std::array<int, 3>& cells : {std::array{4, 2, 4}, std::array{8, 4, 8}}) {
+    World world = make_mixed_world(cells), other = make_mixed_world(cells);
+    EXPECT_EQ(world.bodies()[1].body->allows_two_threads(), cells[0] > 4);
+    run(world, 0.1, 0.01);
+    run(other, 0.1, 0.01);
+    const double both[] = {0.02, 0.001};
+    assemble(world, both);
+    assemble(other, std::span(both).last(1));
+    ConstraintProblem second, first;
+    ASSERT_TRUE(world.compute_problem(1, -1, second));
+    ASSERT_GT(second.rows(), 30);
+    expect_same(second, other.problem());
+    ASSERT_TRUE(world.compute_problem(0, -1, first));
+    expect_same(first, world.problem());
+    // In parts, the second time step first.
+    ASSERT_TRUE(world.begin_free_motion(both));
+    ASSERT_TRUE(world.finish_free_motion(1));
+    ASSERT_TRUE(world.finish_free_motion(0));
+    world.assemble_rows();
+    ASSERT_TRUE(world.assemble_compliance());
+    expect_same(first, world.problem());
+    ASSERT_TRUE(world.compute_problem(1, -1, first));
+    expect_same(first, second);
+  }
 }
 
 // What a body left out does not bring is its own: W without it and its own W are the whole.

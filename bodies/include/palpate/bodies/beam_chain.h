@@ -131,7 +131,7 @@ class BeamChain final : public Body {
   };
   void assemble() noexcept;
   void assemble_system(System& system) noexcept;
-  bool factor(System& system) noexcept;
+  bool factor_system(System& system) noexcept;
   void solve(const System& system, std::span<Vec3> y) const noexcept;
   void compute_node_compliance(System& system) const noexcept;
   void solve_group(const System& system, const BlockRows& J, int first, int low, int high, int lowest) noexcept;

@@ -93,6 +93,10 @@ class Body {
   /// room for: then the step must not go on.
   virtual bool linearise(std::span<const double> time_steps) noexcept = 0;
 
+  /// linearise() in parts: this one, then factor() of each time step, before anything else is asked for that one.
+  virtual bool begin_linearise(std::span<const double> time_steps) noexcept { return linearise(time_steps); }
+  virtual bool factor(int) noexcept { return true; }
+
   /// Δv of A(h) Δv = f + h K v: the motion without contact.
   virtual void compute_free_motion(int which, std::span<Vec3> dv) noexcept = 0;
 
@@ -107,8 +111,9 @@ class Body {
   virtual void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                   std::span<Vec3> dv) noexcept = 0;
 
-  /// Whether, between linearise() and advance(), compute_free_motion(), add_compliance() and compute_correction() may
-  /// run for one time step while another thread has them run for another; and beside all that changes nothing.
+  /// Whether, between begin_linearise() and advance(), factor(), compute_free_motion(), add_compliance() and
+  /// compute_correction() may run for one time step while another thread has them run for another; and beside all that
+  /// changes nothing.
   virtual bool allows_two_threads() const noexcept { return false; }
 
   /// h A(h)⁻¹ as a whole, prescribed blocks zero: of a body of at most two blocks. False: there are more.

@@ -58,12 +58,14 @@ template <typename T>
 class BasicBlockCholesky {
  public:
   /// Blocks with left_out[i] ≠ 0 (empty: none; not all) are no unknowns: rows and columns of A are not looked at there,
-  /// solutions are zero there, and J may have no entries there. Throws InputError if a setting is out of range.
+  /// solutions are zero there, and J may have no entries there. With an `order`, such as another object's for the same
+  /// pattern, none is looked for. Throws InputError if a setting is out of range.
   explicit BasicBlockCholesky(std::shared_ptr<const BlockPattern> pattern, const CholeskySettings& settings = {},
-                              std::span<const std::uint8_t> left_out = {});
+                              std::span<const std::uint8_t> left_out = {}, std::span<const int> order = {});
 
   int blocks() const noexcept;
   const CholeskySettings& settings() const noexcept { return settings_; }
+  std::span<const int> order() const noexcept;  ///< blocks as they are eliminated, without those left out
 
   /// Factors A, which must have the pattern given. False if it is not positive definite (or not finite), shifts
   /// included: then failed_block() tells where, and the object must not be used to solve.

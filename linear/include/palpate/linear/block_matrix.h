@@ -96,10 +96,6 @@ class BlockMatrix {
   void add_scaled(double scale, const BlockMatrix& other) noexcept;
   void scale(double factor) noexcept;
 
-  /// Makes rows and columns of blocks with fixed[i] ≠ 0 those of scale · identity, so that a solve leaves
-  /// rhs/scale there: for nodes fixed while running. Nodes fixed for good are better left out (BlockGroups).
-  void fix(std::span<const std::uint8_t> fixed, double scale) noexcept;
-
   /// y = A x.
   void multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const noexcept;
 

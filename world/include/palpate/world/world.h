@@ -9,6 +9,7 @@
 
 #include "palpate/bodies/body.h"
 #include "palpate/constraints/solver.h"
+#include "palpate/core/second_thread.h"
 #include "palpate/geometry/triangle_tree.h"
 #include "palpate/world/contact_finder.h"
 #include "palpate/world/joint.h"
@@ -143,6 +144,11 @@ class World {
   // The parts of a step in order, for those who need what lies between them. `time_steps[0]` is the step; all are
   // factored, and refer to Body's `which` by their place.
   bool compute_free_motion(std::span<const double> time_steps);
+  /// The same for two time steps in parts: this one, then both of finish_free_motion(), each in a thread of its own if
+  /// all bodies that the other looks at allow that (Body::allows_two_threads). What follows in order refers to the
+  /// first.
+  bool begin_free_motion(std::span<const double> time_steps) noexcept;
+  bool finish_free_motion(int which) noexcept;
   void find_contacts();
   /// Takes the place of find_contacts() in a further step that is only tried: the contacts of the last one, with the
   /// gaps that their feet have now and normals as they were. Without advance() such a step changes no state.
@@ -176,9 +182,10 @@ class World {
   }  ///< constraint of the problem
   /// Where a body's rows are in problem(): dense bodies' J is rows(), light ones' is problem().light_J().
   const ConstraintSide& side(int body) const noexcept { return moving_[static_cast<std::size_t>(body)].side; }
-  const BlockRows& rows(int body) const noexcept;              ///< J of a body of many unknowns
-  std::span<const Vec3> free_change(int body) const noexcept;  ///< Δv of the free motion
-  std::span<const Vec3> change(int body) const noexcept;       ///< Δv of compute_changes()
+  const BlockRows& rows(int body) const noexcept;  ///< J of a body of many unknowns
+  /// Δv of the free motion at time step `which` (0 or 1).
+  std::span<const Vec3> free_change(int body, int which = 0) const noexcept;
+  std::span<const Vec3> change(int body) const noexcept;  ///< Δv of compute_changes()
   double step_length() const noexcept { return h_; }
 
   BodyEnergy compute_energy() const noexcept;
@@ -187,6 +194,7 @@ class World {
  private:
   bool step_once(double h, StepReport& report, double max_turn);
   double compute_largest_turn() const noexcept;
+  bool finish_free_motion(std::size_t body, int which) noexcept;
   struct Moving {
     ConstraintSide side;           ///< kind and body of the problem; kNone if it cannot move
     bool absent = false;           ///< left out by set_absent()
@@ -235,6 +243,7 @@ class World {
   std::vector<Moving*> light_;  ///< of the problem's light bodies
   std::vector<std::span<const Vec3>> free_changes_;
   std::unique_ptr<ContactFinder> finder_;
+  std::unique_ptr<SecondThread> second_;  ///< for the second of two time steps; null: no body allows it
   std::unique_ptr<ConstraintSolver> solver_;
   std::vector<Contact> contacts_;
   std::vector<Vec3> contact_forces_;
