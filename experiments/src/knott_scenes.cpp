@@ -231,7 +231,7 @@ KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*mak
 
 KnottMesh load_statue() {
   return load_or_make(
-      "fertility_10k.off", 0.001, +[] { return make_figure(0.145, 96); });
+      "fertility_10k.off", 0.001, +[] { return make_figure(0.145, 40); });
 }
 
 ExperimentResult compare_knott(const Scene& scene, World& world, const KnottLimits& limits,

@@ -16,6 +16,9 @@ constexpr Material kSineMaterial{
 constexpr Material kStatueMaterial{
     .young_modulus = 6e5, .poisson_ratio = 0.35, .density = 1000.0, .mass_damping = 5.0, .stiffness_damping = 0.005};
 
+/// Asked for the soft statue.
+constexpr std::size_t kStatueHexes = 2000;
+
 struct SoftBody {
   HexGrid grid;
   TriangleMesh surface;
@@ -87,6 +90,15 @@ TriangleMesh make_sine_block(const SineSurface& sine, double bottom) {
   return mesh;
 }
 
+/// Voxels of the largest cell, from `cell` [m] down in steps of one percent, that makes at least `count` of them.
+HexGrid make_voxels_of(const TriangleMesh& mesh, std::size_t count, double cell) {
+  const TriangleTree tree(mesh);
+  for (;; cell *= 0.99) {
+    HexGrid grid = make_voxels(tree, {.cell = cell});
+    if (grid.hexes.size() >= count) return grid;
+  }
+}
+
 }  // namespace
 
 ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
@@ -117,7 +129,7 @@ ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SoftBody soft;
   soft.surface = mesh.mesh;
-  soft.grid = make_voxels(TriangleTree(mesh.mesh), {.cell = 0.0071});
+  soft.grid = make_voxels_of(mesh.mesh, kStatueHexes, 0.0071);
   soft.material = kStatueMaterial;
   const double base = box.lower.y() + 0.1 * box.size().y();
   soft.is_fixed = [base](const Vec3& p) { return p.y() < base; };
@@ -130,8 +142,8 @@ ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
       make_knott_scene("knott-fertility-soft", "The soft statue on its fixed base, swept across its top.", 2.0), soft,
       sweep, {.performance = true}, options);
   out.report.paragraphs.push_back(mesh.note);
-  out.claims.push_back({"hexes of the soft statue", "asked: 2,000", static_cast<double>(soft.grid.hexes.size()), 2000.0,
-                        MeasuredClaim::Relation::kAtLeast, ""});
+  out.claims.push_back({"hexes of the soft statue", "asked: 2,000", static_cast<double>(soft.grid.hexes.size()),
+                        static_cast<double>(kStatueHexes), MeasuredClaim::Relation::kAtLeast, ""});
   return out;
 }
 
