@@ -87,13 +87,14 @@ bool World::compute_free_motion(std::span<const double> time_steps) {
   };
   Task second{*this, false};
   if (second_) second_->start(&Task::run, &second);
-  const bool first = finish_free_motion(0);
+  bool good = finish_free_motion(0);
+  for (int which = 2; which < static_cast<int>(time_steps.size()); ++which) good = good && finish_free_motion(which);
   if (second_) {
     second_->wait();
   } else {
     Task::run(&second);
   }
-  return first && second.good;
+  return good && second.good;
 }
 
 bool World::begin_free_motion(std::span<const double> time_steps) noexcept {
@@ -104,8 +105,8 @@ bool World::begin_free_motion(std::span<const double> time_steps) noexcept {
     Body& body = *bodies_[i].body;
     if (!body.begin_linearise(time_steps)) return false;
     if (body.allows_two_threads()) continue;
-    for (std::size_t which = 0; which < std::min<std::size_t>(2, time_steps.size()); ++which) {
-      if (!finish_free_motion(i, static_cast<int>(which))) return false;
+    for (int which = 0; which < static_cast<int>(time_steps.size()); ++which) {
+      if (!finish_free_motion(i, which)) return false;
     }
   }
   return true;
@@ -123,6 +124,7 @@ bool World::finish_free_motion(std::size_t i, int which) noexcept {
   Moving& m = moving_[i];
   Body& body = *bodies_[i].body;
   if (!body.factor(which)) return false;
+  if (which > 1) return true;
   body.compute_free_motion(which, which == 0 ? m.free : m.other_free);
   if (m.side.kind == ConstraintSide::Kind::kLight)
     body.compute_response(which, which == 0 ? m.response : m.other_response);

@@ -144,9 +144,8 @@ class World {
   // The parts of a step in order, for those who need what lies between them. `time_steps[0]` is the step; all are
   // factored, and refer to Body's `which` by their place.
   bool compute_free_motion(std::span<const double> time_steps);
-  /// The same for two time steps in parts: this one, then both of finish_free_motion(), each in a thread of its own if
-  /// all bodies that the other looks at allow that (Body::allows_two_threads). What follows in order refers to the
-  /// first.
+  /// The same in parts: this one, then finish_free_motion() of each time step, each in a thread of its own if all
+  /// bodies that the other looks at allow that (Body::allows_two_threads).
   bool begin_free_motion(std::span<const double> time_steps) noexcept;
   bool finish_free_motion(int which) noexcept;
   void find_contacts();
