@@ -102,7 +102,9 @@ Table make_performance_table(const KnottFigures& f, const SceneRun& run) {
   add("tick, max", format_quantity(1e-9 * static_cast<double>(tick.max_ns()), "s"), "0.41 ms");
   add("slow step, mean", format_quantity(1e-9 * step.mean_ns(), "s"), "15.2 ms");
   add("slow step, max", format_quantity(1e-9 * static_cast<double>(step.max_ns()), "s"), "32.3 ms");
-  table.note = "In lockstep, in one thread; an iteration selects constraints and solves for their forces exactly.";
+  table.note =
+      "In lockstep; of a slow step's two threads the longer counts. An iteration selects constraints and solves for "
+      "their forces exactly.";
   return table;
 }
 
