@@ -26,6 +26,9 @@ function percentilesOf(values: number[]): Percentiles | undefined {
 
 const digits = (x: number) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 
+/// Of an axis whose longest label must fit [px].
+const widthOf = (labels: string[] | null) => Math.max(40, ...(labels ?? []).map((l) => 16 + 6.5 * l.length));
+
 function css(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888";
 }
@@ -68,7 +71,7 @@ class Scroll {
         width: 300, height: 100, cursor: { show: false }, legend: { show: false },
         // Times begin at nothing; a force has two sides.
         scales: { x: { time: false }, y: measure === undefined ? {} : { range: (_, __, max) => [0, 1.05 * (max || 1)] } },
-        axes: [{ ...axis, size: 24 }, { ...axis, size: 40 }],
+        axes: [{ ...axis, size: 24 }, { ...axis, size: (_, labels) => widthOf(labels) }],
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: s.colour, fill: s.fill, width: 1, points: { show: false } }))],
         hooks: { draw: [(u) => this.drawPercentiles(u)] },
       },
