@@ -19,6 +19,7 @@ function malformed() {
 
 test("10,000 malformed messages change nothing", async () => {
   const engine = await startEngine("wall");
+  const undisturbed = await startEngine("wall"); // at the same time: what else the machine does, it does to both
   let sent = 0, sockets = 0;
   while (sent < 10_000) {
     const socket = await RawSocket.open(engine.port);
@@ -39,7 +40,7 @@ test("10,000 malformed messages change nothing", async () => {
   assert.equal(code, 0);
   assert.equal(summary.too_long, 1);
   assert.ok(summary.malformed + summary.dropped > 5000, `${summary.malformed} not understood, ${summary.dropped} dropped, ${sockets} connections`);
-  // Of 1000; the force is faded out and in again each time that the scene's hand begins anew, which is not counted.
-  const rate = summary.ticks / summary.seconds;
-  assert.ok(!process.env.WATCH_RATE || rate > 850, `${rate.toFixed(0)} ticks a second`);
+  const other = (await undisturbed.stop()).summary;
+  const share = summary.ticks / summary.seconds / (other.ticks / other.seconds);
+  assert.ok(!process.env.WATCH_RATE || share > 0.95, `${share.toFixed(2)} of the ticks of one that is left alone`);
 });
