@@ -123,28 +123,7 @@ bool PointWorld::meet_contacts(StepReport& report) {
     const StageTimer timer(report, Stage::kFree);
     if (!world_.finish_free_motion(0)) return false;
   }
-  {
-    const StageTimer timer(report, Stage::kDetect);
-    world_.find_contacts();
-  }
-  {
-    const StageTimer timer(report, Stage::kCompliance);
-    world_.assemble_rows();
-    if (!world_.assemble_compliance()) return false;
-  }
-  {
-    const StageTimer timer(report, Stage::kSolve);
-    const SolveReport solved = world_.solve();
-    report.residual = solved.residual.metres;
-    report.residual_force = solved.residual.newtons;
-    report.converged = solved.converged;
-    report.iterations = solved.iterations;
-    report.penetration = world_.found().deepest;
-    report.overflow = world_.found().overflow;
-  }
-  const StageTimer timer(report, Stage::kCorrect);
-  world_.compute_changes();
-  return true;
+  return world_.solve_contacts(report);
 }
 
 void PointWorld::end_step(StepReport& report) {

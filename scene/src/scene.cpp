@@ -43,6 +43,8 @@ void visit_world(Fields& f, WorldSettings& w) {
   f.number({.name = "alarm_distance", .doc = "features nearer than this may touch within a step", .unit = "m"},
            w.contacts.alarm_distance, {0.0, 1.0, true});
   f.integer({.name = "max_contacts", .doc = "room; the nearest are kept"}, w.contacts.max_contacts, {1, 100000});
+  f.number({.name = "overlap_time", .doc = "bodies that overlap part with this time constant", .unit = "s"},
+           w.overlap_time, {0.0, 10.0, true});
   f.number({.name = "push_out_speed", .doc = "bodies that overlap part no faster than this", .unit = "m/s"},
            w.push_out_speed, {0.0, 1e3});
   f.number({.name = "max_turn", .doc = "steps in which a body that touches turns further are divided", .unit = "rad"},

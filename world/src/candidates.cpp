@@ -8,11 +8,16 @@ namespace {
 using Kind = ContactShape::Kind;
 
 /// The foot of a body at `point`, which may be corrected to what the body makes of the foot.
-BodyPoint make_foot(const FinderBody& body, const FootRef& ref, Vec3& point) noexcept {
+BodyPoint make_foot(const FinderBody& body, const FootRef& ref, bool backwards, Vec3& point) noexcept {
   BodyPoint foot;
-  if (body.is_plane() || body.shape.kind == Kind::kPoint) return foot;
+  if (body.is_plane()) return foot;
+  if (body.shape.kind == Kind::kPoint) {
+    if (backwards) point += body.next[0] - body.now[0];
+    return foot;
+  }
   if (body.rigid != nullptr) {
     foot.offset = body.pose.rotation.conjugate() * (point - body.pose.position);
+    if (backwards) point = body.next_pose.position + body.next_pose.rotation * foot.offset;
     return foot;
   }
   foot.element = ref.element;
@@ -22,7 +27,8 @@ BodyPoint make_foot(const FinderBody& body, const FootRef& ref, Vec3& point) noe
     const Pose& x = body.chain->node_pose(ref.element);
     const Pose& y = body.chain->node_pose(ref.element + 1);
     const Mat3 R = ref.weights[0] * x.rotation.toRotationMatrix() + ref.weights[1] * y.rotation.toRotationMatrix();
-    const Vec3 arm = point - (ref.weights[0] * x.position + ref.weights[1] * y.position);
+    const auto node = static_cast<std::size_t>(ref.element);
+    const Vec3 arm = point - (ref.weights[0] * body.now[node] + ref.weights[1] * body.now[node + 1]);
     foot.offset = R.determinant() > 0.1 ? Vec3(R.inverse() * arm) : Vec3(x.rotation.conjugate() * arm);
   }
   if (body.has_faces() && body.radius > 0.0) return foot;  // a sheet's foot lies in its middle, the point on its side
@@ -56,9 +62,9 @@ Contact make_contact(const PairContacts& pair, const Candidate& candidate) noexc
   c.point_a = candidate.point_a;
   c.point_b = candidate.point_b;
   c.normal = candidate.normal;
-  c.foot_a = make_foot(*pair.a, candidate.foot_a, c.point_a);
-  c.foot_b = make_foot(*pair.b, candidate.foot_b, c.point_b);
-  c.gap = (c.point_a - c.point_b).dot(c.normal);
+  c.foot_a = make_foot(*pair.a, candidate.foot_a, pair.backwards, c.point_a);
+  c.foot_b = make_foot(*pair.b, candidate.foot_b, pair.backwards, c.point_b);
+  c.gap = pair.backwards ? candidate.then : (c.point_a - c.point_b).dot(c.normal);
   c.friction = pair_friction(pair.a->shape.friction, pair.b->shape.friction);
   return c;
 }

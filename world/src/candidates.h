@@ -17,15 +17,22 @@ struct Candidate {
   Vec3 point_a = Vec3::Zero(), point_b = Vec3::Zero();  ///< on the bodies' surfaces, radius included, now [m]
   Vec3 normal = Vec3::UnitY();                          ///< unit, from b to a
   double gap = 0.0;                                     ///< (point_a − point_b)·normal [m]
-  double lowest = 0.0;        ///< the lesser of the gap now and that after the free motion [m]: what counts
-  std::uint64_t feature = 0;  ///< unique within the pair
+  double then = 0.0;                                    ///< the gap after the motion, along the same normal [m]
+  double lowest = 0.0;                                  ///< the lesser of the two: what counts [m]
+  std::uint64_t feature = 0;                            ///< unique within the pair
 };
+
+/// Features that overlap by less than this at the end of a step are not worth a second look [m].
+inline constexpr double kMissedDepth = 1e-6;
 
 /// Two bodies, and what is found between them. a comes before b in the finder.
 struct PairContacts {
   FinderBody* a = nullptr;
   FinderBody* b = nullptr;
   double alarm_distance = 0.0;
+  /// FinderBody::turn_back() was called for both: only what overlaps by more than kMissedDepth at the end of the step
+  /// is found, as it is there.
+  bool backwards = false;
   std::vector<Candidate> candidates;
   std::vector<std::uint8_t> a_inside, b_inside;  ///< vertices of one that lie inside the other
 };

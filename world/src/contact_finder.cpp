@@ -42,7 +42,8 @@ struct ContactFinder::Data {
   }
 
   void find_pairs();
-  void find_pair_contacts(const BodyPair& indices);
+  FindReport find_all(bool backwards, std::vector<Contact>& out);
+  void find_pair_contacts(const BodyPair& indices, bool backwards);
   FindReport write(std::vector<Contact>& out);
 };
 
@@ -79,10 +80,11 @@ void ContactFinder::Data::find_pairs() {
   std::sort(pairs.begin(), pairs.end());
 }
 
-void ContactFinder::Data::find_pair_contacts(const BodyPair& indices) {
+void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backwards) {
   pair.a = &bodies[static_cast<std::size_t>(indices[0])];
   pair.b = &bodies[static_cast<std::size_t>(indices[1])];
   pair.alarm_distance = settings.alarm_distance;
+  pair.backwards = backwards;
   pair.candidates.clear();
   const bool convex = pair.a->convex && pair.b->convex;
   if (pair.a->is_plane() || pair.b->is_plane()) {
@@ -92,6 +94,9 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices) {
   } else {
     find_feature_contacts(pair);
   }
+  // Where nothing can yield, an overlap is nobody's to mend.
+  std::erase_if(pair.candidates,
+                [this](const Candidate& c) { return pair.a->is_held(c.foot_a) && pair.b->is_held(c.foot_b); });
   // A manifold is as small as it can be.
   const auto is_soft = [](const FinderBody& body) { return body.body && body.body->block_count() > 2; };
   const int most =
@@ -109,6 +114,13 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices) {
   }
   std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
             [](const auto& x, const auto& y) { return x.second.id < y.second.id; });
+}
+
+FindReport ContactFinder::Data::find_all(bool backwards, std::vector<Contact>& out) {
+  find_pairs();
+  found.clear();
+  for (const BodyPair& p : pairs) find_pair_contacts(p, backwards);
+  return write(out);
 }
 
 FindReport ContactFinder::Data::write(std::vector<Contact>& out) {
@@ -173,10 +185,17 @@ FindReport ContactFinder::find(double h, std::span<const std::span<const Vec3>> 
   for (std::size_t i = 0; i < d.bodies.size(); ++i) {
     d.bodies[i].update(h, i < dv.size() ? dv[i] : std::span<const Vec3>{});
   }
-  d.find_pairs();
-  d.found.clear();
-  for (const BodyPair& pair : d.pairs) d.find_pair_contacts(pair);
-  return d.write(out);
+  return d.find_all(false, out);
+}
+
+FindReport ContactFinder::find_overlaps_ahead(double h, std::span<const std::span<const Vec3>> dv,
+                                              std::vector<Contact>& out) {
+  Data& d = *data_;
+  for (std::size_t i = 0; i < d.bodies.size(); ++i) {
+    d.bodies[i].update(h, i < dv.size() ? dv[i] : std::span<const Vec3>{});
+    d.bodies[i].turn_back();
+  }
+  return d.find_all(true, out);
 }
 
 }  // namespace palpate

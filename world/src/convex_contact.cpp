@@ -51,7 +51,7 @@ void find_convex_contacts(PairContacts& pair) {
   Manifold m;
   double t = 0.0;
   if (!compute_manifold(*a.convex, a.pose, *b.convex, b.pose, reach, m)) return;
-  if (!advance_to_contact(pair, reach, m, t)) return;
+  if (!pair.backwards && !advance_to_contact(pair, reach, m, t)) return;
   const Pose X_WA = t > 0.0 ? interpolate(a.pose, a.next_pose, t) : a.pose;
   const Pose X_WB = t > 0.0 ? interpolate(b.pose, b.next_pose, t) : b.pose;
   const auto place = [](const Pose& from, const Pose& to, const Vec3& p) {
@@ -65,8 +65,9 @@ void find_convex_contacts(PairContacts& pair) {
       c.point_a = t > 0.0 ? place(X_WA, a.pose, p.on_a) : p.on_a;
       c.point_b = t > 0.0 ? place(X_WB, b.pose, p.on_b) : p.on_b;
       c.gap = (c.point_a - c.point_b).dot(c.normal);
-      const double then = (place(X_WA, a.next_pose, p.on_a) - place(X_WB, b.next_pose, p.on_b)).dot(c.normal);
-      c.lowest = std::min(c.gap, then);
+      c.then = (place(X_WA, a.next_pose, p.on_a) - place(X_WB, b.next_pose, p.on_b)).dot(c.normal);
+      c.lowest = std::min(c.gap, c.then);
+      if (pair.backwards && !(c.gap < -kMissedDepth)) continue;
       if (!(c.lowest <= pair.alarm_distance) || (only_apart && !(c.gap > 0.0))) continue;
       c.feature = only_apart ? ~p.feature : p.feature;  // both manifolds may have the same corner
       pair.candidates.push_back(c);
@@ -75,7 +76,8 @@ void find_convex_contacts(PairContacts& pair) {
   add_points(m, false);
   // Two that touch in a corner or across edges turn about it, and other corners come down within the step.
   Manifold faces;
-  if (m.count < 3 && compute_face_manifold(*a.convex, X_WA, *b.convex, X_WB, reach, faces)) add_points(faces, true);
+  if (!pair.backwards && m.count < 3 && compute_face_manifold(*a.convex, X_WA, *b.convex, X_WB, reach, faces))
+    add_points(faces, true);
 }
 
 }  // namespace palpate

@@ -75,7 +75,7 @@ void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
     m.foot_q = b_.edge_foot(j, c.t);
     if (add({a_, b_, false}, m)) return;
   }
-  hit_edges(i, j);
+  if (!pair_.backwards) hit_edges(i, j);
 }
 
 bool FeatureSearch::orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept {
@@ -96,7 +96,17 @@ bool FeatureSearch::orient_edges(std::int32_t i, std::int32_t j, Meeting& m) con
     const double penetrates = (m.p - m.q).dot(m.normal) < 0.0 ? pair_.alarm_distance : 0.0;
     if (!((rest_at(a_, i) - rest_at(b_, j)).norm() > 2.0 * std::max(distance, penetrates))) return false;
   }
-  return is_local_minimum(b_, m.feature_q, m.q, m.normal) && is_local_minimum(a_, m.feature_p, m.p, -m.normal);
+  if (!is_local_minimum(b_, m.feature_q, m.q, m.normal, kFlatSlack) ||
+      !is_local_minimum(a_, m.feature_p, m.p, -m.normal, kFlatSlack)) {
+    return false;
+  }
+  settle_edges(m, m.q, m.p, 0.0);
+  return true;
+}
+
+void FeatureSearch::settle_edges(Meeting& m, const Vec3& q, const Vec3& p, double time) const noexcept {
+  m.normal = settle_normal(b_, m.feature_q, q, m.normal, time);
+  m.normal = -settle_normal(a_, m.feature_p, p, -m.normal, time);
 }
 
 void FeatureSearch::hit_edges(std::int32_t i, std::int32_t j) {
@@ -115,10 +125,11 @@ void FeatureSearch::hit_edges(std::int32_t i, std::int32_t j) {
   m.motion = p.motion(s) - q.motion(t);
   if (!(m.motion.dot(m.normal) < 0.0)) return;
   const Vec3 p_then = m.p + impact.time * p.motion(s), q_then = m.q + impact.time * q.motion(t);
-  if (!is_local_minimum(b_, m.feature_q, q_then, m.normal, impact.time) ||
-      !is_local_minimum(a_, m.feature_p, p_then, -m.normal, impact.time)) {
+  if (!is_local_minimum(b_, m.feature_q, q_then, m.normal, kFlatSlack, impact.time) ||
+      !is_local_minimum(a_, m.feature_p, p_then, -m.normal, kFlatSlack, impact.time)) {
     return;
   }
+  settle_edges(m, q_then, p_then, impact.time);
   m.foot_p = a_.edge_foot(i, s);
   m.foot_q = b_.edge_foot(j, t);
   add_candidate({a_, b_, false}, m, (m.p - m.q).dot(m.normal) - settings.thickness);

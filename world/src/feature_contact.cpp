@@ -1,5 +1,7 @@
 #include "feature_search.h"
 
+#include <cmath>
+
 namespace palpate {
 
 void find_feature_contacts(PairContacts& pair) {
@@ -75,7 +77,8 @@ void FeatureSearch::visit(std::int32_t i, std::int32_t j) {
 
 bool FeatureSearch::add(const Side& side, const Meeting& m) {
   const double gap = (m.p - m.q).dot(m.normal) - side.p.radius - side.q.radius;
-  if (!(std::min(gap, gap + m.motion.dot(m.normal)) <= pair_.alarm_distance)) return false;
+  const double then = gap + m.motion.dot(m.normal);
+  if (!(pair_.backwards ? gap < -kMissedDepth : std::min(gap, then) <= pair_.alarm_distance)) return false;
   add_candidate(side, m, gap);
   return true;
 }
@@ -89,7 +92,8 @@ void FeatureSearch::add_candidate(const Side& side, const Meeting& m, double gap
   c.foot_b = side.swapped ? m.foot_p : m.foot_q;
   c.normal = side.swapped ? Vec3(-m.normal) : m.normal;
   c.gap = gap;
-  c.lowest = std::min(gap, gap + m.motion.dot(m.normal));
+  c.then = gap + m.motion.dot(m.normal);
+  c.lowest = std::min(gap, c.then);
   c.feature = side.swapped ? make_feature(m.feature_q, m.feature_p) : make_feature(m.feature_p, m.feature_q);
   pair_.candidates.push_back(c);
 }
@@ -106,27 +110,63 @@ FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const
   return {FeatureKind::kFace, triangle};
 }
 
-bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away,
-                      double time) noexcept {
-  // The slack, a bend of about 2°, lets edges and vertices within flat parts pass: there many are equally near, and
-  // dropping all for rounding would be worse than keeping some.
-  constexpr double kSlack = 0.04;
-  const double length = away.norm();
-  const auto nearer = [&](std::int32_t v) {
+namespace {
+
+/// Calls `visit` with the way from x to each vertex next to the feature, at `time` of the step, and with the direction
+/// of the edge that is the feature, if it is one. Stops when it returns false.
+template <typename Visit>
+bool visit_neighbours(const FinderBody& body, FeatureRef feature, const Vec3& x, double time, const Visit& visit) {
+  const auto at = [&](std::int32_t v) {
     const auto i = static_cast<std::size_t>(v);
-    const Vec3 d = body.now[i] + time * (body.next[i] - body.now[i]) - x;
-    return d.dot(away) > kSlack * length * d.norm();
+    return Vec3(body.now[i] + time * (body.next[i] - body.now[i]));
   };
   if (feature.kind == FeatureKind::kVertex) {
     for (const std::int32_t v : body.features.neighbours(feature.index)) {
-      if (nearer(v)) return false;
+      if (!visit(Vec3(at(v) - x), Vec3::Zero())) return false;
     }
   } else if (feature.kind == FeatureKind::kEdge) {
-    for (const std::int32_t v : body.features.edges()[static_cast<std::size_t>(feature.index)].opposite) {
-      if (v >= 0 && nearer(v)) return false;
+    const SurfaceFeatures::Edge& edge = body.features.edges()[static_cast<std::size_t>(feature.index)];
+    const Vec3 along = at(edge.vertex[1]) - at(edge.vertex[0]);
+    for (const std::int32_t v : edge.opposite) {
+      if (v >= 0 && !visit(Vec3(at(v) - x), along)) return false;
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away, double slack,
+                      double time) noexcept {
+  const double limit = slack * away.norm();
+  return visit_neighbours(body, feature, x, time,
+                          [&](const Vec3& d, const Vec3&) { return d.dot(away) <= limit * d.norm(); });
+}
+
+Vec3 settle_normal(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& normal,
+                   double time) noexcept {
+  // Projections on half-spaces in turn: exact for an edge at once, and for a corner near enough after a few, since all
+  // that is left is within the slack. In a hollow there is no such vector, and the projections wander off: the normal
+  // stays as it was.
+  constexpr int kRounds = 4;
+  constexpr double kMostTurn = 0.9976;  // the cosine of 4°
+  Vec3 n = normal;
+  for (int round = 0; round < kRounds; ++round) {
+    bool settled = true;
+    visit_neighbours(body, feature, x, time, [&](Vec3 d, const Vec3& along) {
+      const double length = along.squaredNorm();
+      if (length > 0.0) d -= d.dot(along) / length * along;
+      const double above = d.dot(n), square = d.squaredNorm();
+      if (above > 1e-12 * std::sqrt(square)) {
+        n -= above / square * d;
+        settled = false;
+      }
+      return true;
+    });
+    if (settled) break;
+  }
+  n.normalize();
+  return n.dot(normal) > kMostTurn ? n : normal;
 }
 
 }  // namespace palpate

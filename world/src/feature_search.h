@@ -49,6 +49,8 @@ class FeatureSearch {
   void meet_edges(std::int32_t i, std::int32_t j);
   bool orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept;
   void hit_edges(std::int32_t i, std::int32_t j);
+  /// settle_normal() on both sides, at `time` of the step, when the edges' points are at q and p.
+  void settle_edges(Meeting& m, const Vec3& q, const Vec3& p, double time) const noexcept;
 
   /// Adds a candidate and returns true if the gap is within the alarm distance now or after the free motion.
   bool add(const Side& side, const Meeting& m);
@@ -65,8 +67,23 @@ class FeatureSearch {
 FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const Vec3& weights) noexcept;
 
 /// False if, at `time` of the step, a point of the surface around vertex or edge `feature`, at `x`, is nearer to x +
-/// away than x is: then the nearest point is elsewhere. Faces and wires always pass.
-bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away,
+/// away than x is: then the nearest point is elsewhere. `slack`: the sine of the slope that does not count yet. Faces
+/// and wires always pass.
+bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away, double slack,
                       double time = 0.0) noexcept;
+
+/// For vertices on faces: beyond rounding, what is nearer than an edge or a corner is a face next to it, which makes a
+/// contact of its own with the right normal.
+inline constexpr double kStrict = 1e-9;
+/// For edges across edges, a bend of about 2°: there many within a flat part are equally near, and which of them are a
+/// hair nearer changes from step to step.
+inline constexpr double kFlatSlack = 0.04;
+
+/// The unit vector nearest to `normal` that the surface may push along at vertex or edge `feature`, at `x`: no
+/// neighbour rises above the plane through x across it. At an edge within a flat part that is the flat part's normal.
+/// kFlatSlack lets pass what is up to 2° off; without this, an edge that slides over a flat mesh would be held up by
+/// each of the mesh's edges in turn.
+Vec3 settle_normal(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& normal,
+                   double time = 0.0) noexcept;
 
 }  // namespace palpate

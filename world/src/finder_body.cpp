@@ -1,5 +1,6 @@
 #include "finder_body.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "palpate/bodies/particle.h"
@@ -42,6 +43,7 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
   rigid = dynamic_cast<const RigidBody*>(body);
   chain = dynamic_cast<const BeamChain*>(body);
   no_dv_.assign(static_cast<std::size_t>(body->block_count()), Vec3::Zero());
+  entries_.resize(static_cast<std::size_t>(std::max(2, body->max_row_entries())));
   const BodySurface surface = body->surface();
   switch (shape.kind) {
     case Kind::kNone:
@@ -132,9 +134,32 @@ void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
     std::copy(positions.begin(), positions.end(), now.begin());
     body->predict_surface(h, dv, next);
   }
+  grow_stale();
+}
+
+void FinderBody::turn_back() noexcept {
+  if (!finite) return;
+  std::swap(now, next);
+  std::swap(pose, next_pose);
+  grow_stale();
+}
+
+void FinderBody::grow_stale() noexcept {
   update_boxes();
   normals_fresh_ = tree_fresh_ = false;
   if (rigid == nullptr && !is_fixed()) surface_tree_fresh_ = false;
+}
+
+bool FinderBody::is_held(const FootRef& foot) noexcept {
+  if (is_fixed()) return true;
+  int count = 0;
+  if (body->block_count() > 2) {
+    count = body->compute_point_row({foot.element, foot.weights, Vec3::Zero()}, Vec3::UnitX(), entries_);
+  } else {
+    for (; count < body->block_count(); ++count) entries_[static_cast<std::size_t>(count)].block = count;
+  }
+  const auto end = entries_.begin() + count;
+  return std::all_of(entries_.begin(), end, [&](const auto& e) { return body->is_prescribed(e.block); });
 }
 
 void FinderBody::update_rigid(double h, std::span<const Vec3> dv) noexcept {

@@ -32,6 +32,8 @@ class FinderBody {
 
   /// State and prediction for this step; normals and trees grow stale.
   void update(double h, std::span<const Vec3> dv) noexcept;
+  /// After update(): time runs backwards from here on. `now` is where the body will be, `next` where it is.
+  void turn_back() noexcept;
   void refresh_normals() noexcept;
   void refresh_tree(double alarm_distance) noexcept;
 
@@ -50,6 +52,9 @@ class FinderBody {
   FootRef edge_foot(std::int32_t edge, double s) const noexcept;  ///< at s from its first vertex to its second
 
   bool is_plane() const noexcept { return shape.kind == ContactShape::Kind::kPlane; }
+  /// Whether no force moves the body there: the whole body cannot move, or all nodes that carry the foot are
+  /// prescribed.
+  bool is_held(const FootRef& foot) noexcept;
   bool is_fixed() const noexcept { return is_plane() || body->block_count() == 0; }
   bool has_faces() const noexcept { return features.triangle_count() > 0; }
   bool is_closed() const noexcept { return features.is_closed() && !shape.two_sided; }
@@ -79,11 +84,13 @@ class FinderBody {
   void update_rigid(double h, std::span<const Vec3> dv) noexcept;
   void update_chain(double h, std::span<const Vec3> dv) noexcept;
   void update_boxes() noexcept;
+  void grow_stale() noexcept;
   void refresh_edges() noexcept;
   bool find_inside_convex(const Vec3& p, double max_depth, Inside& out) const noexcept;
   void make_primitive_boxes(double margin) noexcept;
 
   std::vector<Vec3> no_dv_;
+  std::vector<BlockRows::Entry> entries_;
   std::vector<BoundingBox> primitive_boxes_;
   std::optional<TriangleTree> surface_tree_;  ///< of a rigid body in its own frame
   bool normals_fresh_ = false, tree_fresh_ = false, surface_tree_fresh_ = false;

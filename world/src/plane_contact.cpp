@@ -14,7 +14,7 @@ void find_plane_contacts(PairContacts& pair) {
     const auto i = static_cast<std::size_t>(v);
     const double gap = n.dot(body.now[i]) - plane.shape.offset - body.radius;
     const double then = n.dot(body.next[i]) - plane.shape.offset - body.radius;
-    if (!(std::min(gap, then) <= pair.alarm_distance)) continue;
+    if (!(pair.backwards ? gap < -kMissedDepth : std::min(gap, then) <= pair.alarm_distance)) continue;
     if (gap > 0.0 && body.is_closed() && body.vertex_normals[i].dot(n) > 0.0) continue;  // looks away
     Candidate c;
     const Vec3 on_body = body.now[i] - body.radius * n, on_plane = on_body - gap * n;
@@ -23,6 +23,7 @@ void find_plane_contacts(PairContacts& pair) {
     c.point_b = plane_is_b ? on_plane : on_body;
     c.normal = plane_is_b ? n : Vec3(-n);
     c.gap = gap;
+    c.then = then;
     c.lowest = std::min(gap, then);
     const FeatureRef vertex{FeatureKind::kVertex, v}, whole{};
     c.feature = plane_is_b ? make_feature(vertex, whole) : make_feature(whole, vertex);

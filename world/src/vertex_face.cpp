@@ -15,7 +15,8 @@ bool looks_against(const FinderBody& body, std::int32_t vertex, const Vec3& norm
   if (!body.has_faces()) return true;
   const double along = body.vertex_normals[static_cast<std::size_t>(vertex)].dot(normal);
   if (along < -0.5 || (body.shape.two_sided && along > 0.5)) return true;
-  return is_local_minimum(body, {FeatureKind::kVertex, vertex}, body.now[static_cast<std::size_t>(vertex)], -normal);
+  return is_local_minimum(body, {FeatureKind::kVertex, vertex}, body.now[static_cast<std::size_t>(vertex)], -normal,
+                          kFlatSlack);
 }
 
 Vec3 blend(const std::vector<Vec3>& x, const std::array<std::int32_t, 3>& corner, const Vec3& w) noexcept {
@@ -55,7 +56,7 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
     m.foot_q = {triangle, w};
     if (add(side, m)) return;
   }
-  hit_vertex_face(side, vertex, triangle);
+  if (!pair_.backwards) hit_vertex_face(side, vertex, triangle);
 }
 
 /// The normal at a near pair; false if it is none: not a local minimum, seen from behind, or through the material.
@@ -63,7 +64,7 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
                                        Meeting& m) const noexcept {
   const Vec3 away = m.p - m.q;
   const double distance = away.norm();
-  if (!is_local_minimum(side.q, m.feature_q, m.q, away)) return false;
+  if (!is_local_minimum(side.q, m.feature_q, m.q, away, kStrict)) return false;
   const Vec3& face = side.q.face_normals[static_cast<std::size_t>(triangle)];
   const bool on_face = m.feature_q.kind == FeatureKind::kFace;
   const double height = away.dot(face);
@@ -115,7 +116,7 @@ void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::
   m.feature_q = triangle_feature(side.q, triangle, w);
   // What slides along a surface passes from face to face without meeting their edges.
   const Vec3 q_then = m.q + impact.time * (point.motion - m.motion);
-  if (!is_local_minimum(side.q, m.feature_q, q_then, m.normal, impact.time)) return;
+  if (!is_local_minimum(side.q, m.feature_q, q_then, m.normal, kStrict, impact.time)) return;
   add_candidate(side, m, (m.p - m.q).dot(m.normal) - settings.thickness);
 }
 
@@ -138,6 +139,7 @@ void FeatureSearch::meet_point_wire(const Side& side, std::int32_t edge) {
   };
   const Vec3 away = p.start - (q0.start + s * (q1.start - q0.start));
   if (away.norm() > 0.0 && add(side, meet(away.normalized()))) return;
+  if (pair_.backwards) return;
   Impact impact;
   const ImpactSettings settings{side.p.radius + side.q.radius, 0.1 * pair_.alarm_distance};
   if (!find_impact({p, p}, {q0, q1}, settings, impact) || impact.time == 0.0) return;
@@ -162,7 +164,7 @@ void FeatureSearch::meet_points() {
   const ImpactSettings settings{a_.radius + b_.radius, 0.1 * pair_.alarm_distance};
   if (away.norm() - settings.thickness <= pair_.alarm_distance) {
     add(side, m);
-  } else if (find_impact({p, p}, {q, q}, settings, impact)) {
+  } else if (!pair_.backwards && find_impact({p, p}, {q, q}, settings, impact)) {
     m.normal = impact.normal;
     add_candidate(side, m, (m.p - m.q).dot(m.normal) - settings.thickness);
   }

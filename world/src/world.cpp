@@ -104,8 +104,10 @@ void World::prepare() {
   for (const auto& [a, b] : ignored_) finder_->ignore(a, b);
   entries_.resize(static_cast<std::size_t>(most_entries));
   for (std::size_t i = 0; i < bodies_.size(); ++i) free_changes_.emplace_back(moving_[i].free);
+  for (const Moving& m : moving_) changes_.emplace_back(m.change);
   reserve_rows(0);
   contacts_.reserve(static_cast<std::size_t>(settings_.contacts.max_contacts));
+  ahead_.reserve(contacts_.capacity());
   contact_forces_.reserve(contacts_.capacity());
   foot_offsets_.reserve(contacts_.capacity());
   first_of_joint_.reserve(joints_.size());

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "palpate/world/world.h"
@@ -26,30 +27,42 @@ bool World::step_once(double h, StepReport& report, double max_turn) {
     const StageTimer timer(report, Stage::kFree);
     if (!compute_free_motion({&h, 1})) return false;
   }
+  if (!solve_contacts(report)) return false;
+  if (!contacts_.empty() && compute_largest_turn() > max_turn) return false;
+  const StageTimer timer(report, Stage::kCorrect);
+  advance();
+  return true;
+}
+
+bool World::solve_contacts(StepReport& report) {
+  // Each round adds what the one before ran into. Two are enough for a fold, three for a corner.
+  constexpr int kMaxRounds = 3;
+  report.iterations = 0;
   {
     const StageTimer timer(report, Stage::kDetect);
     find_contacts();
   }
-  {
-    const StageTimer timer(report, Stage::kCompliance);
-    assemble_rows();
-    if (!assemble_compliance()) return false;
+  for (int round = 0;; ++round) {
+    {
+      const StageTimer timer(report, Stage::kCompliance);
+      assemble_rows();
+      if (!assemble_compliance()) return false;
+    }
+    {
+      const StageTimer timer(report, Stage::kSolve);
+      const SolveReport solved = solve();
+      report.residual = solved.residual.metres;
+      report.residual_force = solved.residual.newtons;
+      report.converged = solved.converged;
+      report.iterations += solved.iterations;
+    }
+    {
+      const StageTimer timer(report, Stage::kCorrect);
+      compute_changes();
+    }
+    const StageTimer timer(report, Stage::kDetect);
+    if (round == kMaxRounds || !add_missed_contacts()) break;
   }
-  SolveReport solved;
-  {
-    const StageTimer timer(report, Stage::kSolve);
-    solved = solve();
-  }
-  {
-    const StageTimer timer(report, Stage::kCorrect);
-    compute_changes();
-    if (!contacts_.empty() && compute_largest_turn() > max_turn) return false;
-    advance();
-  }
-  report.residual = solved.residual.metres;
-  report.residual_force = solved.residual.newtons;
-  report.converged = solved.converged;
-  report.iterations = solved.iterations;
   report.penetration = found_.deepest;
   report.contacts = static_cast<std::int32_t>(
       std::count_if(contact_forces_.begin(), contact_forces_.end(), [](const Vec3& f) { return f.x() > 0.0; }));
@@ -134,8 +147,32 @@ bool World::finish_free_motion(std::size_t i, int which) noexcept {
 void World::find_contacts() {
   found_ = finder_->find(h_, free_changes_, contacts_);
   trim_contacts();
+  note_feet();
+}
+
+void World::note_feet() {
   foot_offsets_.clear();
   for (const Contact& c : contacts_) foot_offsets_.push_back(c.gap - compute_foot_gap(c));
+}
+
+/// True if there were any that the world did not know of.
+bool World::add_missed_contacts() {
+  finder_->find_overlaps_ahead(h_, changes_, ahead_);
+  const auto is_known = [&](const Contact& c) {
+    return std::any_of(contacts_.begin(), contacts_.end(), [&](const Contact& x) { return x.id == c.id; });
+  };
+  std::erase_if(ahead_, is_known);
+  const std::size_t room = contacts_.capacity() - contacts_.size();
+  if (ahead_.size() > room) ahead_.resize(room);
+  if (ahead_.empty()) return false;
+  remember();  // forces found so far, for the next guess
+  contacts_.insert(contacts_.end(), ahead_.begin(), ahead_.end());
+  const auto order = [](const Contact& c) { return std::tuple(c.body_a, c.body_b, c.id); };
+  std::sort(contacts_.begin(), contacts_.end(),
+            [&](const Contact& x, const Contact& y) { return order(x) < order(y); });
+  trim_contacts();
+  note_feet();
+  return true;
 }
 
 /// Along the normal, between the feet as they are now [m].
@@ -211,7 +248,7 @@ void World::assemble(const Assembly& to) {
     contact.constraint.friction = c.friction;
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
-    contact.rows[0] = {false, c.normal, std::max(c.gap, -to.h * settings_.push_out_speed)};
+    contact.rows[0] = {false, c.normal, settings_.felt_gap(c.gap, to.h)};
     contact.rows[1] = {false, t1, 0.0};
     contact.rows[2] = {false, t2, 0.0};
     contact.points_b[0] = c.foot_b;

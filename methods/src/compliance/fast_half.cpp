@@ -16,7 +16,7 @@ bool is_finite(const DeviceState& device) noexcept {
 ComplianceFast::ComplianceFast(const MethodContext& c)
     : dt_(c.dt),
       lookahead_(c.settings.compliance.lookahead * c.slow_period),
-      push_out_speed_(c.world.settings().push_out_speed),
+      world_settings_(c.world.settings()),
       by_constraints_(c.settings.compliance.force == "constraints"),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
@@ -155,7 +155,7 @@ void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
       const PublishedRow& from = model.row[as_size(row)];
       const double free = fill_row(c, from);
       double gap = from.gap + from.direction.dot(from.turn ? turn : way) + age * from.rate;
-      if (m.contact && r == 0) gap = std::max(gap, -dt_ * push_out_speed_);
+      if (m.contact && r == 0) gap = world_settings_.felt_gap(gap, dt_);
       if (m.contact && r > 0) gap -= from.direction.dot(m.anchor);
       problem_.delta_free(row) = gap + from.motion + free;
     }

@@ -41,7 +41,8 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
     std::int32_t rows = 0;
   };
 
-  const double dt_, lookahead_, push_out_speed_;
+  const double dt_, lookahead_;
+  const WorldSettings world_settings_;
   const bool by_constraints_;
   std::unique_ptr<Body> tool_;
   ToolGrip grip_;

@@ -38,20 +38,10 @@ void ComplianceSlow::step(const Feedback& feedback, Model& model, StepReport& re
     const std::array<double, 2> time_steps{slow_period_, dt_};
     if (!world_.compute_free_motion(time_steps)) return;
   }
-  {
-    // The paper looks for contacts (L1) before it imposes the tool's state (L2), so with a proxy one period older.
-    const StageTimer timer(report, Stage::kDetect);
-    world_.find_contacts();
-  }
-  {
-    const StageTimer timer(report, Stage::kCompliance);
-    world_.assemble_rows();
-    if (!world_.assemble_compliance()) return;
-  }
-  SolveReport solved;
-  {
-    const StageTimer timer(report, Stage::kSolve);
-    solved = world_.solve();
+  // The paper looks for contacts (L1) before it imposes the tool's state (L2), so with a proxy one period older.
+  if (!world_.solve_contacts(report)) {
+    report.converged = false;
+    return;
   }
   {
     const StageTimer timer(report, Stage::kModel);
@@ -59,18 +49,11 @@ void ComplianceSlow::step(const Feedback& feedback, Model& model, StepReport& re
   }
   {
     const StageTimer timer(report, Stage::kCorrect);
-    world_.compute_changes();
     world_.advance();
     compute_rates(model);
   }
-  report.residual = solved.residual.metres;
-  report.residual_force = solved.residual.newtons;
-  report.converged = solved.converged && model.valid != 0;
-  report.iterations = solved.iterations;
-  report.penetration = world_.found().deepest;
-  report.contacts = static_cast<std::int32_t>(std::count_if(
-      world_.contact_forces().begin(), world_.contact_forces().end(), [](const Vec3& f) { return f.x() > 0.0; }));
-  report.overflow = world_.found().overflow || model.left_out > 0;
+  report.converged = report.converged && model.valid != 0;
+  report.overflow = report.overflow || model.left_out > 0;
 }
 
 /// L2. Backward Euler takes forces at the end of a step: the hand is put where its last tick within this one will find
@@ -191,9 +174,8 @@ void ComplianceSlow::describe(const Candidate& from, const Feedback& feedback, M
   for (int r = 0; r < from.rows; ++r) {
     const int row = from.first_row + r;
     // The world parts what overlaps at a limited speed; the fast loop does so from the true gap.
-    const double limited = out.kind == ConstraintKind::kContact
-                               ? std::max(rows[r].gap, -dt_ * world_.settings().push_out_speed)
-                               : rows[r].gap;
+    const double limited =
+        out.kind == ConstraintKind::kContact ? world_.settings().felt_gap(rows[r].gap, dt_) : rows[r].gap;
     rows[r].motion = problem_.delta_free()[as_size(row)] - limited;
     rows[r].compliance = problem_.compliance()[as_size(row)];
   }

@@ -51,7 +51,7 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
       report.overflow = report.overflow || model.left_out > 0;
     }
     const StageTimer timer(report, Stage::kCorrect);
-    world_.compute_changes();
+    if (equality()) world_.compute_changes();
     world_.advance();
     if (equality()) correct_penetration(report);
   }
@@ -111,6 +111,7 @@ bool JacobianSlow::compute_forces(StepReport& report) {
     const std::array<double, 2> steps{slow_period_, dt_};
     if (!world_.compute_free_motion(std::span(steps).first(fast_answer() ? 2 : 1))) return false;
   }
+  if (!equality()) return world_.solve_contacts(report);
   {
     const StageTimer timer(report, Stage::kDetect);
     world_.find_contacts();
@@ -121,19 +122,9 @@ bool JacobianSlow::compute_forces(StepReport& report) {
     if (!world_.assemble_compliance()) return false;
   }
   const StageTimer timer(report, Stage::kSolve);
-  if (equality()) {
-    hold_contacts();
-    report.contacts = static_cast<std::int32_t>(
-        std::count_if(rows_.begin(), rows_.end(), [&](const RowRef& r) { return is_contact(r); }));
-  } else {
-    const SolveReport solved = world_.solve();
-    report.residual = solved.residual.metres;
-    report.residual_force = solved.residual.newtons;
-    report.converged = solved.converged;
-    report.iterations = solved.iterations;
-    report.contacts = static_cast<std::int32_t>(std::count_if(
-        world_.contact_forces().begin(), world_.contact_forces().end(), [](const Vec3& f) { return f.x() > 0.0; }));
-  }
+  hold_contacts();
+  report.contacts = static_cast<std::int32_t>(
+      std::count_if(rows_.begin(), rows_.end(), [&](const RowRef& r) { return is_contact(r); }));
   report.penetration = world_.found().deepest;
   report.overflow = world_.found().overflow;
   return true;
@@ -159,7 +150,7 @@ double JacobianSlow::free_distance(const ConstraintProblem& from, std::span<cons
 double JacobianSlow::gap_of(const RowRef& row) const {
   if (!is_contact(row)) return 0.0;
   const Contact& c = world_.contacts()[static_cast<std::size_t>(row.constraint - world_.first_contact())];
-  return std::max(c.gap, -slow_period_ * world_.settings().push_out_speed);
+  return world_.settings().felt_gap(c.gap, slow_period_);
 }
 
 // The paper's form.

@@ -66,6 +66,7 @@ class BeamChain final : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
+  bool is_prescribed(int block) const noexcept override { return prescribed_[static_cast<std::size_t>(block)] != 0; }
   bool set_grip(const Grip& grip) noexcept override;
   Wrench compute_grip() const noexcept override;
   Pose handle_pose() const noexcept override { return poses_[0]; }

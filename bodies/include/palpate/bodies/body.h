@@ -81,6 +81,7 @@ class Body {
   /// and constraints find it infinitely heavy. Takes effect at the next linearise(); not between it and advance().
   virtual void prescribe(int block, const Vec3& velocity) noexcept = 0;
   virtual void release(int block) noexcept = 0;
+  virtual bool is_prescribed(int block) const noexcept = 0;
   /// Holds the body's handle (a particle itself, a rigid body's handle frame, a chain's first node, nodes of finite
   /// elements) from the next linearise() on. False: this kind of body has no handle.
   virtual bool set_grip(const Grip&) noexcept { return false; }

@@ -45,6 +45,7 @@ class FemBody : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
+  bool is_prescribed(int node) const noexcept override { return prescribed_[node] != 0; }
   /// Holds the nodes of set_handle(), if there are any: each by its share of the grip's spring and damper, tied to its
   /// place in the handle. So the resistance to turning is what their distances make of k and b; the grip's own
   /// rotational stiffness and damping are not used. Exact: A(h) has the whole derivative.
@@ -88,7 +89,6 @@ class FemBody : public Body {
   const Vec3& gravity() const noexcept { return gravity_; }
   std::span<const Vec3> external_forces() const noexcept { return external_forces_; }
   bool has_stiffness_damping() const noexcept { return !uniform_damping_ || stiffness_damping_ > 0.0; }
-  bool is_prescribed(int node) const noexcept { return prescribed_[node] != 0; }
   const Vec3& prescribed_velocity(int node) const noexcept { return prescribed_velocities_[node]; }
 
   /// Elastic forces on the nodes at the current positions [N].

@@ -25,6 +25,7 @@ class Particle final : public Body {
     prescribed_velocity_ = velocity;
   }
   void release(int) noexcept override { prescribed_ = 0; }
+  bool is_prescribed(int) const noexcept override { return prescribed_ != 0; }
   bool set_grip(const Grip& grip) noexcept override {
     grip_ = grip;
     return true;

@@ -23,6 +23,7 @@ class StaticBody final : public Body {
   void set_gravity(const Vec3&) noexcept override {}
   void prescribe(int, const Vec3&) noexcept override {}
   void release(int) noexcept override {}
+  bool is_prescribed(int) const noexcept override { return true; }
   bool linearise(std::span<const double>) noexcept override { return true; }
   void compute_free_motion(int, std::span<Vec3>) noexcept override {}
   bool add_compliance(int, const BlockRows&, Eigen::Ref<Eigen::MatrixXd>) noexcept override { return true; }

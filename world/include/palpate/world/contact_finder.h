@@ -73,6 +73,11 @@ class ContactFinder {
   /// Contacts of the bodies as they are now, given that each is about to advance(h, dv[body]) freely. Replaces `out`.
   FindReport find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);
 
+  /// Where bodies would overlap after advance(h, dv[body]), dv being what they are about to do with all contacts known
+  /// so far. Normals and feet are those of then; gaps and points are those of now, so that gap + h n·(v_a − v_b) is
+  /// what the overlap would be. Replaces `out`.
+  FindReport find_overlaps_ahead(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);
+
  private:
   struct Data;
   std::unique_ptr<Data> data_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -63,12 +65,25 @@ struct WorldSettings {
   ContactFinderSettings contacts;
   SolverSettings solver{.tolerance = 1e-8, .max_iterations = 200};
   std::string solver_name = "accelerated";  ///< or gauss_seidel, direct
-  /// Bodies that overlap at the start of a step are parted no faster than this [m/s]: a deep overlap (a bad start, a
-  /// teleported hand) then ends in a push and not in an explosion.
+  /// Bodies that overlap at the start of a step are parted with this time constant [s]. It does not depend on the step:
+  /// what a step parts at once it leaves in the bodies as velocity, and the finer the step, the harder they would be
+  /// thrown apart.
+  double overlap_time = 0.03;
+  /// And no faster than this [m/s]: a deep overlap (a bad start, a teleported hand) ends in a push and not in an
+  /// explosion.
   double push_out_speed = 0.5;
   /// Contacts hold along straight lines, rigid bodies turn: a step in which one that touches would turn further than
   /// this is done in shorter ones, sixteen at most [rad]. The error is ½ r angle² for a body of radius r.
   double max_turn = 0.1;
+
+  /// What of a gap [m] a step of h [s] has to respect: all of it where bodies are apart, and of an overlap the part
+  /// that it takes out. The few tolerances that the solver itself leaves are taken out at once, or they would add up
+  /// over a stack; they are too small to throw anything.
+  double felt_gap(double gap, double h) const noexcept {
+    const double at_once = -10.0 * solver.tolerance;
+    if (gap >= at_once) return gap;
+    return std::max(at_once - (gap - at_once) * std::expm1(-h / overlap_time), -h * push_out_speed);
+  }
 };
 
 /// Everything that a step changes. Restoring it repeats the same bits from there on. Saving into the same one again
@@ -149,6 +164,11 @@ class World {
   bool begin_free_motion(std::span<const double> time_steps) noexcept;
   bool finish_free_motion(int which) noexcept;
   void find_contacts();
+  /// All that follows the free motion up to advance(): contacts, rows, compliance, λ and changes, once more with what
+  /// the motion so found would run into. A contact is held along its normal as it was at the start of the step; where a
+  /// body slides into a fold or from one feature to another, the next one is met only on that way. False if a body has
+  /// no room for its rows. Fills the report but for its free and model stages.
+  bool solve_contacts(StepReport& report);
   /// Takes the place of find_contacts() in a further step that is only tried: the contacts of the last one, with the
   /// gaps that their feet have now and normals as they were. Without advance() such a step changes no state.
   void keep_contacts();
@@ -220,6 +240,8 @@ class World {
                    const JointRow& what, double scale);
   bool fill_compliance(const Assembly& to);
   void trim_contacts();
+  bool add_missed_contacts();
+  void note_feet();
   double compute_foot_gap(const Contact& contact) const noexcept;
   void warm_start();
   void read_contact_forces();
@@ -240,11 +262,12 @@ class World {
 
   std::vector<Moving> moving_;  ///< one for each body
   std::vector<Moving*> light_;  ///< of the problem's light bodies
-  std::vector<std::span<const Vec3>> free_changes_;
+  std::vector<std::span<const Vec3>> free_changes_, changes_;
   std::unique_ptr<ContactFinder> finder_;
   std::unique_ptr<SecondThread> second_;  ///< for the second of two time steps; null: no body allows it
   std::unique_ptr<ConstraintSolver> solver_;
   std::vector<Contact> contacts_;
+  std::vector<Contact> ahead_;  ///< that the motion found so far would run into
   std::vector<Vec3> contact_forces_;
   std::vector<double> foot_offsets_;  ///< of each contact: its gap less that of its feet when it was found [m]
   FindReport found_;
