@@ -20,6 +20,7 @@ struct Candidate {
   double then = 0.0;                                    ///< the gap after the motion, along the same normal [m]
   double lowest = 0.0;                                  ///< the lesser of the two: what counts [m]
   std::uint64_t feature = 0;                            ///< unique within the pair
+  bool bears = false;                                   ///< it bore force before
 };
 
 /// Features that overlap by less than this at the end of a step are not worth a second look [m].
@@ -49,9 +50,13 @@ struct ReductionScratch {
   std::vector<int> order, kept;
   std::vector<Candidate> chosen;
 };
-/// Leaves at most `max_count` candidates: the lowest, the outermost, and from low to high those that have none chosen
-/// before within a radius on the same side. The radius is the least, from a quarter of `spacing` [m] on, that leaves so
-/// few; so each candidate left out has a lower or outer one within it.
+/// Where something has gone into a thin body there are two ways out, and constraints for both would tear it apart: of
+/// two overlaps at one place with opposite normals the shallower stays. Not for a body that touches itself: there the
+/// same contact has either normal, depending on which side is called a.
+void remove_contradictions(std::vector<Candidate>& candidates, ReductionScratch& scratch);
+/// Leaves those that bear, and beside them as many as make at most `max_count`: the lowest, the outermost, and from low
+/// to high those that have none chosen before within a radius on the same side. The radius is the least, from a quarter
+/// of `spacing` [m] on, that leaves so few; so each candidate left out has a lower or outer one within it.
 void reduce_candidates(std::vector<Candidate>& candidates, double spacing, int max_count, ReductionScratch& scratch);
 
 /// The contact of a candidate, with feet and points as Body::compute_point gives them.

@@ -33,6 +33,7 @@ struct ContactFinder::Data {
   ReductionScratch scratch;
   std::vector<std::pair<double, Contact>> found;  ///< with its lowest gap
   std::vector<double> gaps;
+  std::span<const std::uint64_t> bearing;
 
   bool may_touch(std::int32_t i, std::int32_t j) const {
     const FinderBody& a = bodies[static_cast<std::size_t>(i)];
@@ -97,19 +98,22 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   // Where nothing can yield, an overlap is nobody's to mend.
   std::erase_if(pair.candidates,
                 [this](const Candidate& c) { return pair.a->is_held(c.foot_a) && pair.b->is_held(c.foot_b); });
+  const std::uint64_t pair_bits =
+      mix_bits(static_cast<std::uint64_t>(indices[0]) << 32 | static_cast<std::uint32_t>(indices[1]));
+  const auto id_of = [&](const Candidate& c) { return mix_bits(pair_bits ^ c.feature); };
+  for (Candidate& c : pair.candidates) c.bears = std::binary_search(bearing.begin(), bearing.end(), id_of(c));
   // A manifold is as small as it can be.
   const auto is_soft = [](const FinderBody& body) { return body.body && body.body->block_count() > 2; };
   const int most =
       is_soft(*pair.a) || is_soft(*pair.b) ? settings.max_contacts_per_soft_pair : settings.max_contacts_per_pair;
+  if (!convex && pair.a != pair.b) remove_contradictions(pair.candidates, scratch);
   if (!convex) reduce_candidates(pair.candidates, settings.alarm_distance, most, scratch);
-  const std::uint64_t pair_bits =
-      mix_bits(static_cast<std::uint64_t>(indices[0]) << 32 | static_cast<std::uint32_t>(indices[1]));
   const std::size_t first = found.size();
   for (const Candidate& candidate : pair.candidates) {
     Contact c = make_contact(pair, candidate);
     c.body_a = indices[0];
     c.body_b = indices[1];
-    c.id = mix_bits(pair_bits ^ candidate.feature);
+    c.id = id_of(candidate);
     if (std::isfinite(c.gap) && c.normal.allFinite()) found.emplace_back(candidate.lowest, c);
   }
   std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
@@ -180,8 +184,10 @@ void ContactFinder::set_absent(int body, bool absent) {
   data_->absent[static_cast<std::size_t>(body)] = absent;
 }
 
-FindReport ContactFinder::find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out) {
+FindReport ContactFinder::find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out,
+                               std::span<const std::uint64_t> bearing) {
   Data& d = *data_;
+  d.bearing = bearing;
   for (std::size_t i = 0; i < d.bodies.size(); ++i) {
     d.bodies[i].update(h, i < dv.size() ? dv[i] : std::span<const Vec3>{});
   }
@@ -195,6 +201,7 @@ FindReport ContactFinder::find_overlaps_ahead(double h, std::span<const std::spa
     d.bodies[i].update(h, i < dv.size() ? dv[i] : std::span<const Vec3>{});
     d.bodies[i].turn_back();
   }
+  d.bearing = {};
   return d.find_all(true, out);
 }
 

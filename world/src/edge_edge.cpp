@@ -78,11 +78,24 @@ void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
   if (!pair_.backwards) hit_edges(i, j);
 }
 
+/// Across both edges: that is where the way from one to the other points, and it does not fade when they touch.
+Vec3 FeatureSearch::find_touching_normal(std::int32_t i, std::int32_t j, const Vec3& away,
+                                         const Vec3& out) const noexcept {
+  const auto direction = [](const FinderBody& body, std::int32_t e) {
+    const auto& v = body.features.edges()[static_cast<std::size_t>(e)].vertex;
+    return Vec3((body.now[static_cast<std::size_t>(v[1])] - body.now[static_cast<std::size_t>(v[0])]).normalized());
+  };
+  const Vec3 across = direction(a_, i).cross(direction(b_, j));
+  constexpr double kParallel = 1e-3;
+  if (across.norm() > kParallel) return across.dot(away) < 0.0 ? Vec3(-across.normalized()) : across.normalized();
+  return out.isZero(0.0) ? Vec3(away.normalized()) : out.normalized();
+}
+
 bool FeatureSearch::orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept {
   const Vec3 away = m.p - m.q;
   const double distance = away.norm();
   const Vec3 out = outward(b_, j) - outward(a_, i);  // the way that parts two bodies that have an outside
-  m.normal = distance > 0.0 ? Vec3(away / distance) : out.normalized();
+  m.normal = distance > kTouching ? Vec3(away / distance) : find_touching_normal(i, j, away, out);
   if (!m.normal.allFinite() || m.normal.squaredNorm() < 0.5) return false;
   if (out.dot(m.normal) < 0.0) {
     if (distance > pair_.alarm_distance) return false;

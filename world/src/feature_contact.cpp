@@ -11,7 +11,7 @@ void find_feature_contacts(PairContacts& pair) {
 void FeatureSearch::run() {
   for (FinderBody* body : {&a_, &b_}) {
     body->refresh_normals();
-    body->refresh_tree(pair_.alarm_distance);
+    body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
   }
   if (self_) {
     pair_.a_inside.assign(a_.now.size(), 0);

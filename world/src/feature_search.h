@@ -48,6 +48,7 @@ class FeatureSearch {
   // edge_edge.cpp
   void meet_edges(std::int32_t i, std::int32_t j);
   bool orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept;
+  Vec3 find_touching_normal(std::int32_t i, std::int32_t j, const Vec3& away, const Vec3& out) const noexcept;
   void hit_edges(std::int32_t i, std::int32_t j);
   /// settle_normal() on both sides, at `time` of the step, when the edges' points are at q and p.
   void settle_edges(Meeting& m, const Vec3& q, const Vec3& p, double time) const noexcept;
@@ -71,6 +72,10 @@ FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const
 /// and wires always pass.
 bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away, double slack,
                       double time = 0.0) noexcept;
+
+/// Nearer than this, the way from one feature to another says nothing about its direction any more [m]: solvers leave
+/// as much.
+inline constexpr double kTouching = 1e-7;
 
 /// For vertices on faces: beyond rounding, what is nearer than an edge or a corner is a face next to it, which makes a
 /// contact of its own with the right normal.

@@ -25,22 +25,6 @@ void remove_duplicates(std::vector<Candidate>& c) {
       c.end());
 }
 
-/// Where something has gone into a thin body there are two ways out, and constraints for both would tear it apart: of
-/// two overlaps at one place with opposite normals the shallower stays.
-void remove_contradictions(std::vector<Candidate>& c, std::vector<Candidate>& scratch) {
-  const auto is_contradicted = [&c](const Candidate& x) {
-    return x.gap < 0.0 && std::any_of(c.begin(), c.end(), [&](const Candidate& y) {
-             const double reach = -x.gap - std::min(0.0, y.gap);
-             return y.gap > x.gap && y.normal.dot(x.normal) < -0.5 &&
-                    (middle(y) - middle(x)).squaredNorm() <= reach * reach;
-           });
-  };
-  scratch.clear();
-  std::copy_if(c.begin(), c.end(), std::back_inserter(scratch),
-               [&](const Candidate& x) { return !is_contradicted(x); });
-  c.swap(scratch);
-}
-
 /// Which to ask first: the lowest of all, the outermost around it (the corners of a flat patch, on which it would
 /// rock), then the others from low to high.
 ///
@@ -86,23 +70,28 @@ std::size_t make_order(const std::vector<Candidate>& c, double spacing, std::vec
   return front;
 }
 
-/// Goes through the order and keeps what is not within `full_radius` of one kept before on the same side, or a third of
-/// it for the `front` ones, which must not be lost to each other. False as soon as there are more than `max_count`.
+/// Keeps what bears; then goes through the order and keeps what is not within `full_radius` of one kept before on the
+/// same side, or a third of it for the `front` ones, which must not be lost to each other. False as soon as there are
+/// more than `max_count`.
 bool select(const std::vector<Candidate>& c, double full_radius, int max_count, std::size_t front,
             ReductionScratch& scratch) {
   std::vector<int>& kept = scratch.kept;
   kept.clear();
+  for (const int i : scratch.order) {
+    if (c[static_cast<std::size_t>(i)].bears) kept.push_back(i);
+  }
   for (std::size_t at = 0; at < scratch.order.size(); ++at) {
     const int i = scratch.order[at];
     const double radius = at < front ? full_radius / 3.0 : full_radius;
     const Candidate& x = c[static_cast<std::size_t>(i)];
+    if (x.bears) continue;
     const Vec3 p = middle(x);
     const bool guarded = std::any_of(kept.begin(), kept.end(), [&](int k) {
       const Candidate& y = c[static_cast<std::size_t>(k)];
       return (middle(y) - p).squaredNorm() < radius * radius && y.normal.dot(x.normal) > kSameSide;
     });
     if (guarded) continue;
-    if (static_cast<int>(kept.size()) == max_count) return false;
+    if (static_cast<int>(kept.size()) >= max_count) return false;
     kept.push_back(i);
   }
   return true;
@@ -119,10 +108,23 @@ double guess_spacing(const std::vector<Candidate>& c, int count) {
 
 }  // namespace
 
+void remove_contradictions(std::vector<Candidate>& c, ReductionScratch& scratch) {
+  const auto is_contradicted = [&c](const Candidate& x) {
+    return x.gap < 0.0 && std::any_of(c.begin(), c.end(), [&](const Candidate& y) {
+             const double reach = -x.gap - std::min(0.0, y.gap);
+             return y.gap > x.gap && y.normal.dot(x.normal) < -0.5 &&
+                    (middle(y) - middle(x)).squaredNorm() <= reach * reach;
+           });
+  };
+  scratch.chosen.clear();
+  std::copy_if(c.begin(), c.end(), std::back_inserter(scratch.chosen),
+               [&](const Candidate& x) { return !is_contradicted(x); });
+  c.swap(scratch.chosen);
+}
+
 void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count, ReductionScratch& scratch) {
   if (c.empty()) return;
   remove_duplicates(c);
-  remove_contradictions(c, scratch.chosen);
   const std::size_t front = make_order(c, spacing, scratch.order);
   double radius = 0.25 * spacing;
   if (static_cast<int>(c.size()) > max_count) radius = std::max(radius, guess_spacing(c, max_count));

@@ -64,11 +64,15 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
                                        Meeting& m) const noexcept {
   const Vec3 away = m.p - m.q;
   const double distance = away.norm();
+  // On an edge or a corner itself all faces around bear, in a fold together.
+  if (distance <= kTouching) m.feature_q = {FeatureKind::kFace, triangle};
   if (!is_local_minimum(side.q, m.feature_q, m.q, away, kStrict)) return false;
   const Vec3& face = side.q.face_normals[static_cast<std::size_t>(triangle)];
-  const bool on_face = m.feature_q.kind == FeatureKind::kFace;
   const double height = away.dot(face);
-  m.normal = on_face || !(distance > 0.0) ? face : Vec3(away / distance);
+  // Right above or below its border counts as on the face: meshes of equal make meet like that.
+  constexpr double kUpright = 1e-6;
+  const bool on_face = m.feature_q.kind == FeatureKind::kFace || (away - height * face).norm() <= kUpright * distance;
+  m.normal = on_face ? face : Vec3(away / distance);
   bool behind = height < 0.0;
   if (side.q.shape.two_sided) {
     if (on_face && behind) m.normal = -face;

@@ -108,6 +108,7 @@ void World::prepare() {
   reserve_rows(0);
   contacts_.reserve(static_cast<std::size_t>(settings_.contacts.max_contacts));
   ahead_.reserve(contacts_.capacity());
+  bearing_.reserve(contacts_.capacity());
   contact_forces_.reserve(contacts_.capacity());
   foot_offsets_.reserve(contacts_.capacity());
   first_of_joint_.reserve(joints_.size());

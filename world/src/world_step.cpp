@@ -145,7 +145,12 @@ bool World::finish_free_motion(std::size_t i, int which) noexcept {
 }
 
 void World::find_contacts() {
-  found_ = finder_->find(h_, free_changes_, contacts_);
+  bearing_.clear();
+  for (std::size_t i = 0; i < last_.contacts.size(); ++i) {
+    if (!last_.contact_forces[i].isZero(0.0)) bearing_.push_back(last_.contacts[i].id);
+  }
+  std::sort(bearing_.begin(), bearing_.end());
+  found_ = finder_->find(h_, free_changes_, contacts_, bearing_);
   trim_contacts();
   note_feet();
 }

@@ -39,7 +39,8 @@ struct ContactShape {
 struct ContactFinderSettings {
   double alarm_distance = 0.005;  ///< features nearer than this give a contact [m]; motion in the step adds to it
   int max_contacts = 4096;        ///< when there are more, the nearest are kept and the report says so
-  /// Two bodies touch in a few contacts that stand for all: the lowest, the outermost, and others well spread.
+  /// Two bodies touch in a few contacts that stand for all: the lowest, the outermost, and others well spread. Those
+  /// that bear force are kept beside them.
   int max_contacts_per_pair = 24;
   /// The same where one of the two is deformable: there each vertex yields by itself, and one without a contact sinks
   /// in.
@@ -71,7 +72,10 @@ class ContactFinder {
   void set_absent(int body, bool absent);
 
   /// Contacts of the bodies as they are now, given that each is about to advance(h, dv[body]) freely. Replaces `out`.
-  FindReport find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);
+  /// `bearing`: identities, ascending, of those that bore force before. Where they still are, they are not reduced
+  /// away: another choice of the few that stand for all would leave what they held to sink in.
+  FindReport find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out,
+                  std::span<const std::uint64_t> bearing = {});
 
   /// Where bodies would overlap after advance(h, dv[body]), dv being what they are about to do with all contacts known
   /// so far. Normals and feet are those of then; gaps and points are those of now, so that gap + h n·(v_a − v_b) is

@@ -267,7 +267,8 @@ class World {
   std::unique_ptr<SecondThread> second_;  ///< for the second of two time steps; null: no body allows it
   std::unique_ptr<ConstraintSolver> solver_;
   std::vector<Contact> contacts_;
-  std::vector<Contact> ahead_;  ///< that the motion found so far would run into
+  std::vector<Contact> ahead_;          ///< that the motion found so far would run into
+  std::vector<std::uint64_t> bearing_;  ///< identities of the last step's contacts with a force, ascending
   std::vector<Vec3> contact_forces_;
   std::vector<double> foot_offsets_;  ///< of each contact: its gap less that of its feet when it was found [m]
   FindReport found_;
