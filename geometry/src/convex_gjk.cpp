@@ -2,7 +2,6 @@
 
 #include <BulletCollision/CollisionShapes/btConvexHullShape.h>
 #include <BulletCollision/NarrowPhaseCollision/btGjkEpa2.h>
-#include <LinearMath/btConvexHullComputer.h>
 
 // The only source that sees Bullet.
 namespace palpate {
@@ -51,24 +50,6 @@ bool ConvexGjk::compute(const ConvexShape& a, const ConvexShape& b, const Pose& 
   if (!(length > 0.0)) return false;
   normal *= (apart ? 1.0 : -1.0) / length;
   return normal.allFinite() && on_a.allFinite() && on_b.allFinite();
-}
-
-HullFaces compute_hull_faces(std::span<const Vec3> points) {
-  static_assert(sizeof(Vec3) == 3 * sizeof(double));
-  btConvexHullComputer computer;
-  computer.compute(points.data()->data(), sizeof(Vec3), static_cast<int>(points.size()), 0.0, 0.0);
-  HullFaces out;
-  for (int f = 0; f < computer.faces.size(); ++f) {
-    out.begin.push_back(static_cast<std::int32_t>(out.loop.size()));
-    const btConvexHullComputer::Edge* first = &computer.edges[computer.faces[f]];
-    const btConvexHullComputer::Edge* edge = first;
-    do {
-      out.loop.push_back(computer.original_vertex_index[edge->getSourceVertex()]);
-      edge = edge->getNextEdgeOfFace();
-    } while (edge != first);
-  }
-  out.begin.push_back(static_cast<std::int32_t>(out.loop.size()));
-  return out;
 }
 
 }  // namespace palpate

@@ -12,11 +12,4 @@ struct ConvexGjk {
   bool compute(const ConvexShape& a, const ConvexShape& b, const Pose& X_AB) noexcept;
 };
 
-/// Outward planes and corners of the hull of `points`, as numbers into them, face by face.
-struct HullFaces {
-  std::vector<std::int32_t> loop;
-  std::vector<std::int32_t> begin;  ///< of each face in `loop`, and the end
-};
-HullFaces compute_hull_faces(std::span<const Vec3> points);
-
 }  // namespace palpate
