@@ -10,24 +10,27 @@
 namespace palpate {
 namespace {
 
-/// Edges, their directions and the size, from vertices and faces.
+/// Edges, centre and size, from vertices and faces.
 void finish(ConvexPolyhedron& p) {
-  for (const ConvexPolyhedron::Face& f : p.faces) {
-    for (std::int32_t k = 0; k < f.count; ++k) {
-      const std::int32_t i = p.loop[f.begin + k], j = p.loop[f.begin + (k + 1) % f.count];
-      p.edges.push_back({std::min(i, j), std::max(i, j)});
+  for (std::size_t f = 0; f < p.faces.size(); ++f) {
+    const ConvexPolyhedron::Face& face = p.faces[f];
+    for (std::int32_t k = 0; k < face.count; ++k) {
+      const std::int32_t i = p.loop[face.begin + k], j = p.loop[face.begin + (k + 1) % face.count];
+      p.edges.push_back({{std::min(i, j), std::max(i, j)}, {-1, -1}});
+      p.edges.back().face[i < j ? 0 : 1] = static_cast<std::int32_t>(f);
     }
   }
-  std::sort(p.edges.begin(), p.edges.end());
-  p.edges.erase(std::unique(p.edges.begin(), p.edges.end()), p.edges.end());
-  for (const auto& [i, j] : p.edges) {
-    const Vec3 d = (p.vertices[j] - p.vertices[i]).normalized();
-    const auto parallel = [&](const Vec3& e) { return e.cross(d).squaredNorm() < 1e-18; };
-    if (std::none_of(p.edge_directions.begin(), p.edge_directions.end(), parallel)) p.edge_directions.push_back(d);
+  std::sort(p.edges.begin(), p.edges.end(), [](const auto& d, const auto& e) { return d.vertex < e.vertex; });
+  std::size_t count = 0;
+  for (const ConvexPolyhedron::Edge e : p.edges) {
+    if (count == 0 || p.edges[count - 1].vertex != e.vertex) p.edges[count++] = {e.vertex, {-1, -1}};
+    for (int side = 0; side < 2; ++side) {
+      if (e.face[side] >= 0) p.edges[count - 1].face[side] = e.face[side];
+    }
   }
-  Vec3 mean = Vec3::Zero();
-  for (const Vec3& v : p.vertices) mean += v / static_cast<double>(p.vertices.size());
-  for (const Vec3& v : p.vertices) p.size = std::max(p.size, (v - mean).norm());
+  p.edges.resize(count);
+  for (const Vec3& v : p.vertices) p.centre += v / static_cast<double>(p.vertices.size());
+  for (const Vec3& v : p.vertices) p.size = std::max(p.size, (v - p.centre).norm());
 }
 
 /// A corner of a face, in coordinates within it.

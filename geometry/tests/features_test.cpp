@@ -153,7 +153,7 @@ TEST(ConvexHull, EnclosesAllPointsAndIsClosed) {
 }
 
 // The nearer two points are, the less rounding it takes to lose one: every point that is a corner stays one, all faces
-// have their corners in their plane, and they close.
+// have their corners in their plane, and every edge has one on either side.
 TEST(ConvexHull, OfManyPointsOnASphereIsClosedAndHasThemAll) {
   std::mt19937_64 random(6);
   std::normal_distribution<double> normal;
@@ -166,6 +166,7 @@ TEST(ConvexHull, OfManyPointsOnASphereIsClosedAndHasThemAll) {
     const ConvexPolyhedron hull = make_convex_hull(points);
     EXPECT_EQ(hull.vertices.size(), points.size());
     EXPECT_EQ(hull.vertices.size() + hull.faces.size(), hull.edges.size() + 2);
+    for (const ConvexPolyhedron::Edge& e : hull.edges) EXPECT_GE(std::min(e.face[0], e.face[1]), 0);
     for (const ConvexPolyhedron::Face& f : hull.faces) {
       EXPECT_EQ(f.count, 3);
       for (std::int32_t k = 0; k < f.count; ++k) {
