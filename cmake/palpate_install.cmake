@@ -11,7 +11,6 @@ configure_package_config_file(cmake/palpate-config.cmake.in palpate-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palpate)
 write_basic_package_version_file(palpate-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/palpate-config.cmake ${PROJECT_BINARY_DIR}/palpate-config-version.cmake cmake/FindMETIS.cmake
-        cmake/FindBulletDouble.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palpate)
 install(DIRECTORY scenes schema DESTINATION ${CMAKE_INSTALL_DATADIR}/palpate)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,74 +1,112 @@
 #include "convex_gjk.h"
 
-#include <BulletCollision/CollisionShapes/btConvexHullShape.h>
-#include <BulletCollision/NarrowPhaseCollision/btGjkEpa2.h>
-#include <LinearMath/btConvexHullComputer.h>
+#include <algorithm>
 
-// The only source that sees Bullet.
+#include "convex_axes.h"
+#include "convex_clip.h"
+#include "palpate/geometry/closest_features.h"
+
 namespace palpate {
 namespace {
 
-btVector3 to_bullet(const Vec3& v) noexcept {
-  return btVector3(v.x(), v.y(), v.z());
-}
-Vec3 from_bullet(const btVector3& v) noexcept {
-  return Vec3(v.x(), v.y(), v.z());
+/// Up to four differences of a vertex of a and one of b.
+struct Simplex {
+  struct Corner {
+    Vec3 difference, on_a, on_b;
+    int vertex_a = 0, vertex_b = 0;
+    double weight = 0.0;
+  };
+  std::array<Corner, 4> corners;
+  int count = 0;
+
+  Vec3 nearest() const noexcept {
+    Vec3 v = Vec3::Zero();
+    for (int i = 0; i < count; ++i) v += corners[i].weight * corners[i].difference;
+    return v;
+  }
+
+  /// Weights of the point nearest to the origin; corners without weight are dropped. The origin is not inside: four
+  /// corners come down to one of the three triangles at the newest, since the fourth was the nearest before.
+  void reduce() noexcept {
+    if (count == 1) corners[0].weight = 1.0;
+    if (count == 2) {
+      corners[1].weight = closest_on_segment(Vec3::Zero(), corners[0].difference, corners[1].difference);
+      corners[0].weight = 1.0 - corners[1].weight;
+    }
+    if (count >= 3) {
+      double least = std::numeric_limits<double>::infinity();
+      weigh_triangle({0, 1, count - 1}, least);
+      if (count == 4) weigh_triangle({0, 2, 3}, least);
+      if (count == 4) weigh_triangle({1, 2, 3}, least);
+    }
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+      if (corners[i].weight > 0.0) corners[kept++] = corners[i];
+    }
+    count = kept;
+  }
+
+ private:
+  /// Takes the weights of the triangle's nearest point if it is nearer than `least` [m²].
+  void weigh_triangle(const std::array<int, 3>& t, double& least) noexcept {
+    const Vec3 &p = corners[t[0]].difference, &q = corners[t[1]].difference, &r = corners[t[2]].difference;
+    const Vec3 w = closest_on_triangle(Vec3::Zero(), p, q, r);
+    const double distance2 = (w[0] * p + w[1] * q + w[2] * r).squaredNorm();
+    if (!(distance2 < least)) return;
+    least = distance2;
+    for (int i = 0; i < count; ++i) corners[i].weight = 0.0;
+    for (int k = 0; k < 3; ++k) corners[t[k]].weight = w[k];
+  }
+};
+
+/// The same for the same set of vertices.
+std::uint32_t feature_of(const Simplex& s) noexcept {
+  std::uint32_t vertices_a = 0, vertices_b = 0;
+  for (int i = 0; i < s.count; ++i) {
+    bool new_a = true, new_b = true;
+    for (int k = 0; k < i; ++k) {
+      new_a = new_a && s.corners[k].vertex_a != s.corners[i].vertex_a;
+      new_b = new_b && s.corners[k].vertex_b != s.corners[i].vertex_b;
+    }
+    if (new_a) vertices_a += mix_labels(0x40000u, static_cast<std::uint32_t>(s.corners[i].vertex_a));
+    if (new_b) vertices_b += mix_labels(0x40001u, static_cast<std::uint32_t>(s.corners[i].vertex_b));
+  }
+  return mix_labels(vertices_a, vertices_b);
 }
 
 }  // namespace
 
-struct ConvexShape::Support {
-  btConvexHullShape hull;
-};
-
-ConvexShape::ConvexShape(ConvexPolyhedron polyhedron)
-    : polyhedron_(std::move(polyhedron)), support_(std::make_unique<Support>()) {
-  for (const Vec3& v : polyhedron_.vertices) support_->hull.addPoint(to_bullet(v), false);
-  support_->hull.setMargin(0.0);
-  support_->hull.recalcLocalAabb();
-}
-ConvexShape::~ConvexShape() = default;
-ConvexShape::ConvexShape(ConvexShape&&) noexcept = default;
-ConvexShape& ConvexShape::operator=(ConvexShape&&) noexcept = default;
-
-bool ConvexGjk::compute(const ConvexShape& a, const ConvexShape& b, const Pose& X_AB) noexcept {
-  const btTransform identity = btTransform::getIdentity();
-  const Quat& q = X_AB.rotation;
-  const btTransform to_a(btQuaternion(q.x(), q.y(), q.z(), q.w()), to_bullet(X_AB.position));
-  const btVector3 guess = to_bullet(X_AB.position);
-  btGjkEpaSolver2::sResults r;
-  r.distance = 0.0;
-  const bool apart = btGjkEpaSolver2::Distance(&a.support_->hull, identity, &b.support_->hull, to_a, guess, r);
-  if (!apart || !(r.distance > 0.0)) {
-    if (!btGjkEpaSolver2::Penetration(&a.support_->hull, identity, &b.support_->hull, to_a, guess, r, false))
-      return false;
+void ConvexGjk::compute(const ConvexPolyhedron& a, const ConvexPolyhedron& b, const Pose& X_AB,
+                        const Vec3& first) noexcept {
+  const Mat3 R_AB = X_AB.rotation.toRotationMatrix();
+  const double enough = 1e-14 * std::max(a.size, b.size);
+  Simplex simplex, best;
+  double least = std::numeric_limits<double>::infinity();
+  normal = first;
+  for (int i = 0; i < kMaxIterations; ++i) {
+    const int on = lowest(a, normal).vertex, under = lowest(b, -(R_AB.transpose() * normal)).vertex;
+    const Vec3& p = a.vertices[static_cast<std::size_t>(on)];
+    const Vec3 q = X_AB.position + R_AB * b.vertices[static_cast<std::size_t>(under)];
+    separation = normal.dot(p - q);
+    if (separation >= least - enough) break;
+    simplex.corners[simplex.count++] = {p - q, p, q, on, under, 0.0};
+    simplex.reduce();
+    const Vec3 v = simplex.nearest();
+    const double length = v.norm();
+    if (!(length < least)) break;  // no nearer: the rest is rounding
+    least = length;
+    best = simplex;
+    if (!(length > 0.0)) break;
+    normal = v / length;
   }
-  on_a = from_bullet(r.witnesses[0]);
-  on_b = from_bullet(r.witnesses[1]);
-  // Bullet's normal has had both signs over the years; the sides of the points tell.
-  normal = on_a - on_b;
-  const double length = normal.norm();
-  if (!(length > 0.0)) return false;
-  normal *= (apart ? 1.0 : -1.0) / length;
-  return normal.allFinite() && on_a.allFinite() && on_b.allFinite();
-}
-
-HullFaces compute_hull_faces(std::span<const Vec3> points) {
-  static_assert(sizeof(Vec3) == 3 * sizeof(double));
-  btConvexHullComputer computer;
-  computer.compute(points.data()->data(), sizeof(Vec3), static_cast<int>(points.size()), 0.0, 0.0);
-  HullFaces out;
-  for (int f = 0; f < computer.faces.size(); ++f) {
-    out.begin.push_back(static_cast<std::int32_t>(out.loop.size()));
-    const btConvexHullComputer::Edge* first = &computer.edges[computer.faces[f]];
-    const btConvexHullComputer::Edge* edge = first;
-    do {
-      out.loop.push_back(computer.original_vertex_index[edge->getSourceVertex()]);
-      edge = edge->getNextEdgeOfFace();
-    } while (edge != first);
+  distance = least;
+  on_a.setZero();
+  on_b.setZero();
+  for (int k = 0; k < best.count; ++k) {
+    on_a += best.corners[k].weight * best.corners[k].on_a;
+    on_b += best.corners[k].weight * best.corners[k].on_b;
   }
-  out.begin.push_back(static_cast<std::int32_t>(out.loop.size()));
-  return out;
+  feature = feature_of(best);
 }
 
 }  // namespace palpate

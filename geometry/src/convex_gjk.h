@@ -4,19 +4,20 @@
 
 namespace palpate {
 
-/// Nearest or deepest points of two convex solids by Bullet's GJK and EPA. In a's frame.
+/// The nearest points of two convex solids that are apart, in a's frame (Gilbert, Johnson & Keerthi 1988).
+///
+/// The difference of two points, so its direction is only known up to their rounding over their distance. To be asked
+/// where a separating axis is known; what is in touch has a better axis than this one.
 struct ConvexGjk {
   Vec3 normal = Vec3::UnitY();                    ///< unit, from b to a
   Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< [m]
-  /// False where the algorithm gave up or was degenerate.
-  bool compute(const ConvexShape& a, const ConvexShape& b, const Pose& X_AB) noexcept;
-};
+  double distance = 0.0;                          ///< of these points [m]: not less than that of the solids
+  double separation = 0.0;                        ///< along `normal` [m]: not more than that of the solids
+  std::uint32_t feature = 0;                      ///< the same for the same vertices
 
-/// Outward planes and corners of the hull of `points`, as numbers into them, face by face.
-struct HullFaces {
-  std::vector<std::int32_t> loop;
-  std::vector<std::int32_t> begin;  ///< of each face in `loop`, and the end
+  /// `first`: a direction to begin with. At most kMaxIterations supports.
+  void compute(const ConvexPolyhedron& a, const ConvexPolyhedron& b, const Pose& X_AB, const Vec3& first) noexcept;
+  static constexpr int kMaxIterations = 100;
 };
-HullFaces compute_hull_faces(std::span<const Vec3> points);
 
 }  // namespace palpate

@@ -11,21 +11,26 @@
 namespace palpate {
 namespace {
 
-/// Above it not all pairs of edges and faces are tried.
-constexpr std::size_t kMaxEdgePairs = 64, kMaxFaceTests = 20000;
-/// An axis of the next kind must be better by this share of the smaller size.
-constexpr double kPreference = 1e-3;
+/// Axes whose separations differ by less than this share of the smaller size are as good as each other.
+constexpr double kTie = 1e-10;
+/// Points nearer than this share of the larger size are in touch: their difference is no direction, and an axis that is
+/// one is worse by no more than that.
+constexpr double kTouch = 3e-9;
+/// A face whose separation is worse than the best by no more than this share of the smaller size, and that looks along
+/// the best axis up to this cosine, gives the points.
+constexpr double kPreference = 1e-3, kAligned = 0.99;
 
-/// The edge of `p` along `direction` that is lowest along `normal`.
-int lowest_edge(const ConvexPolyhedron& p, const Vec3& direction, const Vec3& normal) noexcept {
+/// The edge of a box along its axis `i` that is lowest along `normal`.
+int lowest_box_edge(const ConvexPolyhedron& p, int i, const Vec3& normal) noexcept {
   int best = 0;
   double height = std::numeric_limits<double>::infinity();
+  const Vec3 direction = p.box.axes.col(i);
   for (std::size_t e = 0; e < p.edges.size(); ++e) {
-    const Vec3& i = p.vertices[p.edges[e][0]];
-    const Vec3& j = p.vertices[p.edges[e][1]];
-    const Vec3 d = j - i;
+    const Vec3& from = p.vertices[p.edges[e].vertex[0]];
+    const Vec3& to = p.vertices[p.edges[e].vertex[1]];
+    const Vec3 d = to - from;
     if (d.cross(direction).squaredNorm() > 1e-12 * d.squaredNorm()) continue;
-    const double h = normal.dot(i + j);
+    const double h = normal.dot(from + to);
     if (h < height) {
       height = h;
       best = static_cast<int>(e);
@@ -42,165 +47,199 @@ Pose inverse(const Pose& x) noexcept {
 /// The manifold in a's frame.
 class ManifoldMaker {
  public:
-  ManifoldMaker(const ConvexShape& a, const ConvexShape& b, const Pose& X_AB, double max_gap, bool faces_only) noexcept
-      : shape_a_(a),
-        shape_b_(b),
-        a_(a.polyhedron()),
-        b_(b.polyhedron()),
+  ManifoldMaker(const ConvexPolyhedron& a, const ConvexPolyhedron& b, const Pose& X_AB, double max_gap) noexcept
+      : a_(a),
+        b_(b),
         X_AB_(X_AB),
         max_gap_(max_gap),
-        faces_only_(faces_only) {}
+        tie_(kTie * std::min(a.size, b.size)),
+        preference_(kPreference * std::min(a.size, b.size)),
+        boxes_(a.box.half.x() > 0.0 && b.box.half.x() > 0.0) {}
 
-  bool compute(Manifold& out) noexcept {
-    if (!find_axis()) return false;
-    out.normal = axis_.normal;
-    out.separation = axis_.separation;
-    out.count = 0;
-    switch (axis_.kind) {
-      case AxisKind::kFaceOfA:
-      case AxisKind::kFaceOfB:
-        add_face_points(out);
-        if (faces_only_) return out.count > 0;
-        replace_by_nearest_points(out);
-        break;
-      case AxisKind::kEdges:
-        add_edge_point(out);
-        replace_by_nearest_points(out);
-        break;
-      case AxisKind::kPoints:
-        add_nearest_points(out);
-        break;
-    }
-    if (out.count == 0) add_support_point(out);
+  bool compute_by_faces(Manifold& out) noexcept {
+    if (!(boxes_ ? find_box_axis(false) : find_hull_axis(false))) return false;
+    axis_ = preferred_face();
+    start(out);
+    add_face_points(axis_, out);
     return out.count > 0;
   }
 
+  bool compute(Manifold& out) noexcept {
+    if (!(boxes_ ? find_box_axis(true) : find_hull_axis(true))) return false;
+    add_points(out);
+    // Apart, and along the axis no two points lie on each other: then it is no more than a bound of the distance.
+    if (axis_.separation > -tie_ && nearest_ > axis_.separation + tie_) {
+      if (find_nearest_points()) {
+        if (axis_.separation > max_gap_) return false;
+        add_points(out);
+      }
+      if (nearest_ > axis_.separation + tie_) add_point(gjk_point(), out);
+    }
+    return true;
+  }
+
  private:
-  bool find_axis() noexcept {
-    return a_.box.half.x() > 0.0 && b_.box.half.x() > 0.0 ? find_box_axis() : find_hull_axis();
+  void take_if_better(const ConvexSeparation& other) noexcept {
+    if (other.separation > axis_.separation + tie_) axis_ = other;
   }
 
-  bool find_box_axis() noexcept {
-    const BoxPair pair(a_.box, b_.box, X_AB_);
-    const double preference = kPreference * std::min(a_.size, b_.size);
-    axis_ = pair.best_face_of_a();
+  bool find_box_axis(bool edges_too) noexcept {
+    const BoxPair pair(a_.box, b_.box, X_AB_, tie_);
+    axis_ = face_a_ = pair.best_face_of_a();
     if (axis_.separation > max_gap_) return false;
-    const ConvexSeparation other = pair.best_face_of_b();
-    if (other.separation > axis_.separation + preference) axis_ = other;
-    if (faces_only_) return other.separation <= max_gap_;
-    const ConvexSeparation edges = pair.best_edges();
-    if (edges.separation > axis_.separation + preference) axis_ = edges;
-    return other.separation <= max_gap_ && edges.separation <= max_gap_;
+    take_if_better(face_b_ = pair.best_face_of_b());
+    if (edges_too) take_if_better(pair.best_edges());
+    return axis_.separation <= max_gap_;
   }
 
-  bool find_hull_axis() noexcept {
-    const bool many_edges = !faces_only_ && a_.edge_directions.size() * b_.edge_directions.size() > kMaxEdgePairs;
-    const bool many_faces = a_.faces.size() * b_.vertices.size() + b_.faces.size() * a_.vertices.size() > kMaxFaceTests;
-    if (many_edges) gjk_known_ = gjk_.compute(shape_a_, shape_b_, X_AB_);
-    const Vec3 hint = many_faces && gjk_known_ ? gjk_.normal : Vec3::Zero();
-    const double preference = kPreference * std::min(a_.size, b_.size);
-
-    axis_ = best_face(a_, b_, X_AB_, -hint);
-    if (axis_.separation > max_gap_) return false;
-    const Pose X_BA = inverse(X_AB_);
-    ConvexSeparation other = best_face(b_, a_, X_BA, X_AB_.rotation.conjugate() * hint);
-    if (other.separation > max_gap_) return false;
-    if (other.separation > axis_.separation + preference) {
-      axis_ = {other.separation, -(X_AB_.rotation * other.normal), AxisKind::kFaceOfB, 0, other.feature_a};
+  /// Of both faces, one that is worse by more than the preference may stay unknown. Of solids that are apart the edges
+  /// are not needed: nearest points tell the same.
+  bool find_hull_axis(bool edges_too) noexcept {
+    if (a_.faces.size() <= b_.faces.size()) {
+      find_faces_of_a();
+      if (face_a_.separation > max_gap_) return false;
+      find_faces_of_b();
+    } else {
+      find_faces_of_b();
+      if (face_b_.separation > max_gap_) return false;
+      find_faces_of_a();
     }
-    if (faces_only_) return true;
-    if (!many_edges) {
-      other = best_edges(a_, b_, X_AB_);
-    } else if (gjk_known_) {
-      other = {separation_along(a_, b_, X_AB_, gjk_.normal), gjk_.normal, AxisKind::kPoints, 0, 0};
-    }
-    if (other.separation > axis_.separation + preference && other.kind != AxisKind::kFaceOfA) axis_ = other;
-    return other.separation <= max_gap_ && axis_.separation <= max_gap_;
+    axis_ = face_a_;
+    take_if_better(face_b_);
+    if (edges_too && axis_.separation <= 0.0) find_hull_edges();
+    return axis_.separation <= max_gap_;
+  }
+  void find_faces_of_a() noexcept {
+    face_a_ = best_face(a_, b_, X_AB_, face_b_.separation - preference_, tie_, probes_of_b_);
+  }
+  void find_faces_of_b() noexcept {
+    face_b_ = best_face(b_, a_, inverse(X_AB_), face_a_.separation - preference_, tie_, probes_of_a_);
+    face_b_ = {face_b_.separation, -(X_AB_.rotation * face_b_.normal), AxisKind::kFaceOfB, 0, face_b_.feature_a};
   }
 
-  void add_face_points(Manifold& out) const noexcept {
+  void find_hull_edges() noexcept {
+    take_if_better(best_edges(a_, b_, X_AB_, axis_.separation + tie_, tie_, probes_of_b_, probes_of_a_));
+  }
+
+  /// Solids that are apart and nearest corner to corner or to an edge; of hulls also edge to edge. False if the axis is
+  /// the best all the same, or if they are in touch.
+  bool find_nearest_points() noexcept {
+    const double before = axis_.separation, size = std::max(a_.size, b_.size);
+    gjk_.compute(a_, b_, X_AB_, axis_.normal);
+    if (gjk_.distance <= std::max(before + tie_, kTouch * size)) return false;
+    // Corners are where they are up to rounding, and so is the direction between them, over their distance. If it is
+    // worse than that edges have a better one, which is not the difference of two points.
+    const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * size * size / gjk_.distance;
+    if (gjk_.separation < gjk_.distance - tie_ && !boxes_) find_hull_edges();
+    if (gjk_.distance > axis_.separation + tie_ && gjk_.separation > gjk_.distance - tie_ - rounding) {
+      axis_ = {gjk_.distance, gjk_.normal, AxisKind::kPoints, 0, 0};
+    }
+    return axis_.separation > before;
+  }
+
+  /// a's face, unless b's is better by the preference.
+  const ConvexSeparation& preferred_face() const noexcept {
+    return face_b_.separation > face_a_.separation + preference_ ? face_b_ : face_a_;
+  }
+
+  void start(Manifold& out) noexcept {
+    out.normal = axis_.normal;
+    out.separation = axis_.separation;
+    out.count = 0;
+    nearest_ = std::numeric_limits<double>::infinity();
+  }
+
+  /// Points along the axis: of the preferred face if it is as good as the axis, and the pair that is nearest along it.
+  void add_points(Manifold& out) noexcept {
+    start(out);
+    const ConvexSeparation& face = preferred_face();
+    if (face.separation >= axis_.separation - preference_ && face.normal.dot(axis_.normal) > kAligned) {
+      add_face_points(face, out);
+    } else if (axis_.kind == AxisKind::kFaceOfA || axis_.kind == AxisKind::kFaceOfB) {
+      add_face_points(axis_, out);
+    }
+    const double enough = axis_.separation + tie_;
+    if (nearest_ <= enough) return;
+    if (axis_.kind == AxisKind::kPoints) return add_point(gjk_point(), out);
+    if (axis_.kind == AxisKind::kEdges) {
+      const ManifoldPoint p = edge_point();
+      if (axis_.normal.dot(p.on_a - p.on_b) <= enough) return add_point(p, out);
+    }
+    if (axis_.separation <= -tie_) add_point(deepest_point(), out);
+  }
+
+  void add_point(const ManifoldPoint& p, Manifold& out) noexcept {
+    nearest_ = std::min(nearest_, (p.on_a - p.on_b).norm());
+    if (out.count == Manifold::kMaxPoints) --out.count;
+    out.points[static_cast<std::size_t>(out.count++)] = p;
+  }
+
+  /// Where the other's face lies over this one along the axis, both as points.
+  void add_face_points(const ConvexSeparation& face, Manifold& out) noexcept {
     ClipPolygon points;
-    if (axis_.kind == AxisKind::kFaceOfA) {
-      const int count = clip_faces(a_, axis_.feature_a, b_, X_AB_, max_gap_, points);
-      const ConvexPolyhedron::Face& f = a_.faces[static_cast<std::size_t>(axis_.feature_a)];
+    if (face.kind == AxisKind::kFaceOfA) {
+      const ClipView view{face.feature_a, -axis_.normal};
+      const int count = clip_faces(a_, view, b_, X_AB_, max_gap_, points);
       for (int i = 0; i < count; ++i) {
         const Vec3& p = points[i].p;
-        out.points[out.count++] = {p - (f.normal.dot(p) - f.offset) * f.normal, p, points[i].label};
+        out.points[out.count++] = {foot(a_, view, p), p, points[i].label};
       }
       return;
     }
-    const int count = clip_faces(b_, axis_.feature_b, a_, inverse(X_AB_), max_gap_, points);
-    const ConvexPolyhedron::Face& f = b_.faces[static_cast<std::size_t>(axis_.feature_b)];
+    const ClipView view{face.feature_b, X_AB_.rotation.conjugate() * axis_.normal};
+    const int count = clip_faces(b_, view, a_, inverse(X_AB_), max_gap_, points);
+    const Mat3 R_AB = X_AB_.rotation.toRotationMatrix();
     for (int i = 0; i < count; ++i) {
       const Vec3& p = points[i].p;
-      const Vec3 q = p - (f.normal.dot(p) - f.offset) * f.normal;
-      out.points[out.count++] = {X_AB_.position + X_AB_.rotation * p, X_AB_.position + X_AB_.rotation * q,
+      out.points[out.count++] = {X_AB_.position + R_AB * p, X_AB_.position + R_AB * foot(b_, view, p),
                                  mix_labels(points[i].label, 1u)};
     }
   }
 
-  void add_edge_point(Manifold& out) const noexcept {
-    const int i = lowest_edge(a_, a_.edge_directions[static_cast<std::size_t>(axis_.feature_a)], axis_.normal);
-    const int j = lowest_edge(b_, b_.edge_directions[static_cast<std::size_t>(axis_.feature_b)],
-                              X_AB_.rotation.conjugate() * -axis_.normal);
+  /// The point of the face under p along the view.
+  Vec3 foot(const ConvexPolyhedron& reference, const ClipView& view, const Vec3& p) noexcept {
+    const ConvexPolyhedron::Face& f = reference.faces[static_cast<std::size_t>(view.face)];
+    const double gap = (f.normal.dot(p) - f.offset) / f.normal.dot(view.up);
+    nearest_ = std::min(nearest_, gap);
+    return p - gap * view.up;
+  }
+
+  ManifoldPoint gjk_point() const noexcept { return {gjk_.on_a, gjk_.on_b, gjk_.feature}; }
+
+  ManifoldPoint edge_point() const noexcept {
+    int i = axis_.feature_a, j = axis_.feature_b;
+    if (boxes_) {
+      i = lowest_box_edge(a_, i, axis_.normal);
+      j = lowest_box_edge(b_, j, X_AB_.rotation.conjugate() * -axis_.normal);
+    }
     const auto on_b = [&](int end) {
-      return Vec3(X_AB_.position + X_AB_.rotation * b_.vertices[b_.edges[static_cast<std::size_t>(j)][end]]);
+      return Vec3(X_AB_.position + X_AB_.rotation * b_.vertices[b_.edges[static_cast<std::size_t>(j)].vertex[end]]);
     };
-    const Vec3& a0 = a_.vertices[a_.edges[static_cast<std::size_t>(i)][0]];
-    const Vec3& a1 = a_.vertices[a_.edges[static_cast<std::size_t>(i)][1]];
+    const Vec3& a0 = a_.vertices[a_.edges[static_cast<std::size_t>(i)].vertex[0]];
+    const Vec3& a1 = a_.vertices[a_.edges[static_cast<std::size_t>(i)].vertex[1]];
     const Vec3 b0 = on_b(0), b1 = on_b(1);
     const SegmentPair c = closest_of_segments(a0, a1, b0, b1);
-    out.points[out.count++] = {a0 + c.s * (a1 - a0), b0 + c.t * (b1 - b0),
-                               mix_labels(0x30000u + static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j))};
+    return {a0 + c.s * (a1 - a0), b0 + c.t * (b1 - b0),
+            mix_labels(0x30000u + static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j))};
   }
 
-  /// Bodies apart whose nearest corner does not lie over the other's face, or whose nearest edges do not cross, are
-  /// nearest elsewhere: corner to corner or to an edge.
-  void replace_by_nearest_points(Manifold& out) noexcept {
-    double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < out.count; ++i) {
-      const ManifoldPoint& p = out.points[static_cast<std::size_t>(i)];
-      least = std::min(least, (p.on_a - p.on_b).norm());
-    }
-    const double slack = kPreference * std::min(a_.size, b_.size);
-    if (axis_.separation <= 0.0 || least <= axis_.separation + slack) return;
-    if (!gjk_known_ && !gjk_.compute(shape_a_, shape_b_, X_AB_)) return;
-    if (separation_along(a_, b_, X_AB_, gjk_.normal) <= axis_.separation) return;
-    out.count = 0;
-    add_nearest_points(out);
+  /// The pair that parts last when b is moved out along the axis: then the nearest two once it is out.
+  ManifoldPoint deepest_point() const noexcept {
+    const Vec3 way = (axis_.separation - preference_) * axis_.normal;
+    ConvexGjk out;
+    out.compute(a_, b_, {X_AB_.position + way, X_AB_.rotation}, axis_.normal);
+    return {out.on_a, out.on_b - way, out.feature};
   }
 
-  /// Faces that do not overlap although the bodies do: the axis was not quite the best. The lowest corner stands for
-  /// all.
-  void add_support_point(Manifold& out) const noexcept {
-    if (axis_.separation > 0.0) return;
-    out.normal = axis_.normal;
-    out.separation = axis_.separation;
-    const int j = lowest(b_, X_AB_.rotation.conjugate() * -axis_.normal).vertex;
-    const Vec3 p = X_AB_.position + X_AB_.rotation * b_.vertices[static_cast<std::size_t>(j)];
-    out.points[out.count++] = {p + axis_.separation * axis_.normal, p, 0x50000u + static_cast<std::uint32_t>(j)};
-  }
-
-  void add_nearest_points(Manifold& out) const noexcept {
-    const double gap = (gjk_.on_a - gjk_.on_b).dot(gjk_.normal);
-    if (!(gap <= max_gap_)) return;
-    out.normal = gjk_.normal;
-    out.separation = gap;
-    const int i = lowest(a_, gjk_.normal).vertex, j = lowest(b_, X_AB_.rotation.conjugate() * -gjk_.normal).vertex;
-    out.points[out.count++] = {gjk_.on_a, gjk_.on_b,
-                               mix_labels(0x40000u + static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j))};
-  }
-
-  const ConvexShape& shape_a_;
-  const ConvexShape& shape_b_;
   const ConvexPolyhedron& a_;
   const ConvexPolyhedron& b_;
   const Pose X_AB_;
-  const double max_gap_;
-  const bool faces_only_;
-  ConvexSeparation axis_;
+  const double max_gap_, tie_, preference_;
+  const bool boxes_;
+  ConvexSeparation axis_, face_a_, face_b_;
+  ConvexProbes probes_of_a_, probes_of_b_;
   ConvexGjk gjk_;
-  bool gjk_known_ = false;
+  double nearest_ = 0.0;  ///< distance of the nearest pair of points so far [m]; negative: they overlap
 };
 
 bool make_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b, const Pose& X_WB, double max_gap,
@@ -208,7 +247,8 @@ bool make_manifold(const ConvexShape& a, const Pose& X_WA, const ConvexShape& b,
   const Quat R_AW = X_WA.rotation.conjugate();
   const Pose X_AB{R_AW * (X_WB.position - X_WA.position), R_AW * X_WB.rotation};
   if (!X_AB.position.allFinite() || !X_AB.rotation.coeffs().allFinite()) return false;
-  if (!ManifoldMaker(a, b, X_AB, max_gap, faces_only).compute(out)) return false;
+  ManifoldMaker maker(a.polyhedron(), b.polyhedron(), X_AB, max_gap);
+  if (!(faces_only ? maker.compute_by_faces(out) : maker.compute(out))) return false;
   out.normal = X_WA.rotation * out.normal;
   for (int i = 0; i < out.count; ++i) {
     ManifoldPoint& p = out.points[i];

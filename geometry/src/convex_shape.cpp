@@ -4,30 +4,33 @@
 #include <cmath>
 #include <limits>
 
-#include "convex_gjk.h"
+#include "convex_hull.h"
 #include "palpate/core/error.h"
 
 namespace palpate {
 namespace {
 
-/// Edges, their directions and the size, from vertices and faces.
+/// Edges, centre and size, from vertices and faces.
 void finish(ConvexPolyhedron& p) {
-  for (const ConvexPolyhedron::Face& f : p.faces) {
-    for (std::int32_t k = 0; k < f.count; ++k) {
-      const std::int32_t i = p.loop[f.begin + k], j = p.loop[f.begin + (k + 1) % f.count];
-      p.edges.push_back({std::min(i, j), std::max(i, j)});
+  for (std::size_t f = 0; f < p.faces.size(); ++f) {
+    const ConvexPolyhedron::Face& face = p.faces[f];
+    for (std::int32_t k = 0; k < face.count; ++k) {
+      const std::int32_t i = p.loop[face.begin + k], j = p.loop[face.begin + (k + 1) % face.count];
+      p.edges.push_back({{std::min(i, j), std::max(i, j)}, {-1, -1}});
+      p.edges.back().face[i < j ? 0 : 1] = static_cast<std::int32_t>(f);
     }
   }
-  std::sort(p.edges.begin(), p.edges.end());
-  p.edges.erase(std::unique(p.edges.begin(), p.edges.end()), p.edges.end());
-  for (const auto& [i, j] : p.edges) {
-    const Vec3 d = (p.vertices[j] - p.vertices[i]).normalized();
-    const auto parallel = [&](const Vec3& e) { return e.cross(d).squaredNorm() < 1e-18; };
-    if (std::none_of(p.edge_directions.begin(), p.edge_directions.end(), parallel)) p.edge_directions.push_back(d);
+  std::sort(p.edges.begin(), p.edges.end(), [](const auto& d, const auto& e) { return d.vertex < e.vertex; });
+  std::size_t count = 0;
+  for (const ConvexPolyhedron::Edge e : p.edges) {
+    if (count == 0 || p.edges[count - 1].vertex != e.vertex) p.edges[count++] = {e.vertex, {-1, -1}};
+    for (int side = 0; side < 2; ++side) {
+      if (e.face[side] >= 0) p.edges[count - 1].face[side] = e.face[side];
+    }
   }
-  Vec3 mean = Vec3::Zero();
-  for (const Vec3& v : p.vertices) mean += v / static_cast<double>(p.vertices.size());
-  for (const Vec3& v : p.vertices) p.size = std::max(p.size, (v - mean).norm());
+  p.edges.resize(count);
+  for (const Vec3& v : p.vertices) p.centre += v / static_cast<double>(p.vertices.size());
+  for (const Vec3& v : p.vertices) p.size = std::max(p.size, (v - p.centre).norm());
 }
 
 /// A corner of a face, in coordinates within it.
@@ -122,32 +125,37 @@ ConvexPolyhedron make_convex_hull(std::span<const Vec3> points) {
   for (const Vec3& v : points) {
     if (!v.allFinite()) fail_input("a convex hull of points that are not all finite");
   }
-  const HullFaces raw = compute_hull_faces(points);
-  std::vector<std::int32_t> used(raw.loop);
+  const std::vector<std::array<std::int32_t, 3>> triangles = compute_hull_triangles(points);
+  std::vector<std::int32_t> used;
+  for (const auto& t : triangles) used.insert(used.end(), t.begin(), t.end());
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   ConvexPolyhedron p;
   for (const std::int32_t i : used) p.vertices.push_back(points[static_cast<std::size_t>(i)]);
-  const BoundingBox box = compute_bounding_box(p.vertices);
-  const double tolerance = used.empty() ? 0.0 : 1e-7 * box.size().norm();
+  const double tolerance = used.empty() ? 0.0 : 1e-7 * compute_bounding_box(p.vertices).size().norm();
 
-  for (std::size_t f = 0; f + 1 < raw.begin.size(); ++f) {
-    Vec3 area = Vec3::Zero();  // of the polygon, by a fan
-    const Vec3& first = points[static_cast<std::size_t>(raw.loop[raw.begin[f]])];
-    for (std::int32_t k = raw.begin[f] + 1; k + 1 < raw.begin[f + 1]; ++k) {
-      area += (points[static_cast<std::size_t>(raw.loop[k])] - first)
-                  .cross(points[static_cast<std::size_t>(raw.loop[k + 1])] - first);
-    }
-    const double length = area.norm();
-    if (!(length > tolerance * tolerance)) continue;
-    Vec3 normal = area / length;
-    if (normal.dot(first - box.center()) < 0.0) normal = -normal;
+  // Planes are those of the largest triangles: the normals of the smallest say little.
+  struct Plane {
+    Vec3 area;
+    std::array<Vec3, 3> corners;
+  };
+  std::vector<Plane> planes;
+  for (const auto& t : triangles) {
+    Plane plane;
+    for (std::size_t k = 0; k < 3; ++k) plane.corners[k] = points[static_cast<std::size_t>(t[k])];
+    const Vec3 e = plane.corners[1] - plane.corners[0], d = plane.corners[2] - plane.corners[0];
+    plane.area = e.cross(d);
+    const double longest = std::sqrt(std::max({e.squaredNorm(), d.squaredNorm(), (e - d).squaredNorm()}));
+    if (plane.area.norm() > tolerance * longest) planes.push_back(plane);
+  }
+  std::stable_sort(planes.begin(), planes.end(),
+                   [](const Plane& x, const Plane& y) { return x.area.squaredNorm() > y.area.squaredNorm(); });
+  for (const Plane& plane : planes) {
     const auto same = [&](const ConvexPolyhedron::Face& g) {
-      return std::all_of(raw.loop.begin() + raw.begin[f], raw.loop.begin() + raw.begin[f + 1], [&](std::int32_t i) {
-        return g.normal.dot(points[static_cast<std::size_t>(i)]) > g.offset - tolerance;
-      });
+      return std::all_of(plane.corners.begin(), plane.corners.end(),
+                         [&](const Vec3& v) { return g.normal.dot(v) > g.offset - tolerance; });
     };
-    if (std::none_of(p.faces.begin(), p.faces.end(), same)) add_face(p, normal, tolerance);
+    if (std::none_of(p.faces.begin(), p.faces.end(), same)) add_face(p, plane.area.normalized(), tolerance);
   }
   if (p.faces.size() < 4) fail_input("a convex hull of {} points that span no volume", points.size());
   drop_unused(p);

@@ -152,5 +152,29 @@ TEST(ConvexHull, EnclosesAllPointsAndIsClosed) {
   EXPECT_THROW(make_convex_hull(flat), InputError);
 }
 
+// The nearer two points are, the less rounding it takes to lose one: every point that is a corner stays one, all faces
+// have their corners in their plane, and every edge has one on either side.
+TEST(ConvexHull, OfManyPointsOnASphereIsClosedAndHasThemAll) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 10; ++trial) {
+    std::vector<Vec3> points;
+    for (int i = 0; i < 250; ++i) {
+      const double x = normal(random), y = normal(random), z = normal(random);
+      points.push_back(0.05 * Vec3(x, y, z).normalized());
+    }
+    const ConvexPolyhedron hull = make_convex_hull(points);
+    EXPECT_EQ(hull.vertices.size(), points.size());
+    EXPECT_EQ(hull.vertices.size() + hull.faces.size(), hull.edges.size() + 2);
+    for (const ConvexPolyhedron::Edge& e : hull.edges) EXPECT_GE(std::min(e.face[0], e.face[1]), 0);
+    for (const ConvexPolyhedron::Face& f : hull.faces) {
+      EXPECT_EQ(f.count, 3);
+      for (std::int32_t k = 0; k < f.count; ++k) {
+        EXPECT_NEAR(f.normal.dot(hull.vertices[hull.loop[f.begin + k]]), f.offset, 1e-15);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace palpate::features_test

@@ -137,11 +137,7 @@ TEST(BoxBox, GapIsTheDistanceAndNormalParts) {
     for (const Contact& c : scene.contacts) gap = std::min(gap, c.gap);
     if (expected > 1e-6) {
       ++separated;
-      // A face is preferred to an edge up to 1e-3 of the smaller size; its distance is less by no more, and its nearest
-      // corner may lie as much higher.
-      const double slack = 1e-3 * 0.5 * a.norm();
-      EXPECT_LE(gap, std::min(expected, 0.05) + 1.1 * slack);
-      EXPECT_GE(gap, std::min(expected, 0.05) - 1.1 * slack);
+      EXPECT_NEAR(gap, std::min(expected, 0.05), 1e-9);
     } else {
       ASSERT_FALSE(scene.contacts.empty());
       EXPECT_LE(gap, 1e-6);
