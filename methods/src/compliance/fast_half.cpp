@@ -17,7 +17,7 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
     : dt_(c.dt),
       lookahead_(c.settings.compliance.lookahead * c.slow_period),
       push_out_speed_(c.world.settings().push_out_speed),
-      by_constraints_(c.settings.compliance.force == "constraints"),
+      by_constraints_(c.settings.compliance.force == ComplianceSettings::Force::kConstraints),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
       device_(c.start),
