@@ -116,6 +116,14 @@ class Viewer final : public RunSink {
     hand_->replace(make_hand());
     samples_.clear();
     error_.clear();
+    publish_scene();
+  }
+
+  /// The scene with all that pages have changed, for them to save.
+  void publish_scene() {
+    Scene now = scene_;
+    now.method = method_name_;
+    server_.publish_file("/scene.json", "application/json; charset=utf-8", write_scene(now));
   }
 
   void publish_geometry() {
