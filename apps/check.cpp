@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
 #include "palpate/core/error.h"
@@ -6,6 +7,7 @@
 #include "palpate/methods/registry.h"
 #include "palpate/record/metrics.h"
 #include "palpate/scene/builtin.h"
+#include "text_file.h"
 
 namespace palpate {
 namespace {
@@ -14,25 +16,28 @@ struct CheckCommand {
   std::string scene;
   bool schema = false;
   bool json = false;
+  std::optional<std::string> write;  ///< file; "-": standard output
 };
 
 using Json = nlohmann::ordered_json;
 
-std::string describe_tool(const ToolSettings& tool) {
-  switch (tool.kind) {
-    case ToolSettings::Kind::kPoint:
-      return fmt::format("point of {}", format_quantity(1e3 * tool.mass, "g"));
-    case ToolSettings::Kind::kRigid:
-      return fmt::format("rigid body of {}", format_quantity(1e3 * tool.mass, "g"));
-    case ToolSettings::Kind::kChain:
-      return fmt::format("chain of {} beams, {} long", tool.beams, format_quantity(tool.length, "m"));
-    case ToolSettings::Kind::kSoft:
-      return fmt::format("soft body held within {}", format_quantity(tool.hold_radius, "m"));
-    case ToolSettings::Kind::kFingers:
-      return fmt::format("{} finger{}", tool.fingers.size(), tool.fingers.size() == 1 ? "" : "s");
+struct DescribeTool {
+  std::string operator()(const ScenePointTool& t) const {
+    return fmt::format("point of {}", format_quantity(1e3 * t.mass, "g"));
   }
-  return {};
-}
+  std::string operator()(const SceneRigidTool& t) const {
+    return fmt::format("rigid body of {}", format_quantity(1e3 * t.mass, "g"));
+  }
+  std::string operator()(const SceneChainTool& t) const {
+    return fmt::format("chain of {} beams, {} long", t.beams, format_quantity(t.length, "m"));
+  }
+  std::string operator()(const SceneSoftTool& t) const {
+    return fmt::format("soft body held within {}", format_quantity(t.hold_radius, "m"));
+  }
+  std::string operator()(const SceneFingersTool& t) const {
+    return fmt::format("{} finger{}", t.fingers.size(), t.fingers.size() == 1 ? "" : "s");
+  }
+};
 
 const char* kind_of(const WorldBody& body) {
   if (!body.body) return "plane";
@@ -63,9 +68,9 @@ void print_text(const Scene& scene, const World& world, const Device& device,
   fmt::print("method  {} ({})\n", scene.method, find_method(scene.method).description);
   fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
              1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
-  fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", describe_tool(scene.tool), scene.tool.coupling.stiffness,
-             scene.tool.coupling.damping);
-  fmt::print("hand    {} ({})\n", scene.hand, device.info().name);
+  fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", std::visit(DescribeTool{}, scene.tool.kind),
+             scene.tool.coupling.stiffness, scene.tool.coupling.damping);
+  fmt::print("hand    {} ({})\n", kind_name(scene.hand), device.info().name);
   for (const StaticSurface& body : world.static_surfaces()) {
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
                check_mesh(body.surface.mesh()).describe());
@@ -115,11 +120,20 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
                     {"slow_period", scene.run.slow_period},
                     {"latency", scene.run.latency},
                     {"seconds", scene.run.seconds},
-                    {"hand", scene.hand},
+                    {"hand", kind_name(scene.hand)},
                     {"bodies", std::move(bodies)},
                     {"joints", world.joints().size()},
                     {"warnings", warnings}};
   fmt::print("{}\n", out.dump(2));
+}
+
+void write_to(const Scene& scene, const std::string& file) {
+  if (file == "-") {
+    fmt::print("{}", write_scene(scene));
+    return;
+  }
+  write_text_file(file, write_scene(move_scene(scene, file)));
+  fmt::print("written {}\n", file);
 }
 
 int check_command(const CheckCommand& options) {
@@ -127,6 +141,7 @@ int check_command(const CheckCommand& options) {
     fmt::print("{}", make_scene_schema());
     return kDone;
   }
+  if (options.scene.empty() && options.write) fail_input("--write: give the SCENE to write before it");
   if (options.scene.empty()) {
     fmt::print("built-in scenes:\n");
     for (const BuiltinScene& scene : builtin_scenes()) {
@@ -136,7 +151,11 @@ int check_command(const CheckCommand& options) {
   }
   const Scene scene = find_scene(options.scene);
   World world = make_world(scene);
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device = make_device(scene);
+  if (options.write) {
+    write_to(scene, *options.write);
+    return kDone;
+  }
   const std::vector<std::string> warnings = find_warnings(scene, *device);
   options.json ? print_json(scene, world, warnings) : print_text(scene, world, *device, warnings);
   return kDone;
@@ -150,9 +169,19 @@ void add_check(CLI::App& app, Action& action) {
   command->add_option("SCENE", options->scene, "scene file or built-in scene; none: list the built-in ones");
   command->add_flag("--schema", options->schema, "print the JSON Schema of scene files");
   command->add_flag("--json", options->json, "as JSON");
+  auto file = std::make_shared<std::string>();
+  CLI::Option* write = command->add_option(
+      "--write", *file,
+      "write the scene as it was understood, without comments and without what is as it would be anyway; "
+      "FILE, or standard output if there is none or it is -");
+  write->expected(0, 1)->option_text("[FILE]")->excludes("--json");
   command->footer(
-      "Example: palpate check scenes/organ.json\nExits with 2 and says where and what, if the scene is not valid.");
-  command->callback([options, &action] { action = [options] { return check_command(*options); }; });
+      "Example: palpate check scenes/organ.json\nExample: palpate check scenes/organ.json --write my-organ.json\n"
+      "Exits with 2 and says where and what, if the scene is not valid.");
+  command->callback([options, file, write, &action] {
+    if (write->count() > 0) options->write = file->empty() ? "-" : *file;
+    action = [options] { return check_command(*options); };
+  });
 }
 
 }  // namespace palpate

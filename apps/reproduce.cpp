@@ -23,6 +23,7 @@ void print_claims(const Experiment& experiment, const NamedResult& result) {
     fmt::print("  {} {}\n      paper: {}\n      measured {}, wanted {} {}\n", c.holds() ? "✓" : "✗", c.name, c.paper,
                format_quantity(c.measured, c.unit), relation, format_quantity(c.limit, c.unit));
   }
+  for (const std::string& note : result.notes) fmt::print("  note   {}\n", note);
   fmt::print("  report {}\n", result.report);
 }
 
@@ -54,7 +55,7 @@ int reproduce_command(const ReproduceCommand& options) {
     const std::string page = fmt::format("{}/{}.html", options.output, experiment->name);
     make_parent_folder(page);
     write_report(make_experiment_report(*experiment, result), page);
-    results.push_back({std::string(experiment->name), result.claims, page});
+    results.push_back({std::string(experiment->name), result.claims, page, result.notes});
     for (const MeasuredClaim& claim : result.claims) all_hold = all_hold && claim.holds();
     if (!options.json) print_claims(*experiment, results.back());
   }

@@ -58,8 +58,9 @@ std::string safety_text(const SafetyCounters& s) {
 
 void print_text(const Scene& scene, const RunOptions& options, const SceneRun& run) {
   const RunSummary& s = run.summary;
-  fmt::print("scene      {}, method {}, {} hand, {}, {:.3g} s{}\n", scene.name, run.data.name, scene.hand,
-             options.lockstep ? "lockstep" : "realtime", s.seconds, s.stopped ? " (stopped)" : "");
+  fmt::print("scene      {}, method {}, {} hand, {}, {:.3g} s{}\n", scene.name, run.data.name,
+             options.replay.empty() ? kind_name(scene.hand) : "replay", options.lockstep ? "lockstep" : "realtime",
+             s.seconds, s.stopped ? " (stopped)" : "");
   fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}; {} missed\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
              times_text(s.tick_times), s.tick_misses);
   if (s.steps > 0) {
@@ -121,12 +122,11 @@ int run_command(RunOptions options) {
   Scene scene = scene_of(options);
   if (!options.method.empty()) find_method(options.method);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
-  if (!options.replay.empty()) {
-    scene.hand = "replay";
-    scene.make_device = [file = options.replay] { return make_replay_device(file); };
-  }
-  World world = make_world(scene);
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device =
+      options.replay.empty() ? make_device(scene) : make_replay_device(options.replay);
+  WorldExtras extras;
+  if (!options.replay.empty()) extras.start = make_replay_device(options.replay)->read(0.0).pose;
+  World world = make_world(scene, extras);
   for (const std::string& warning : find_warnings(scene, *device)) log::warn("{}", warning);
 
   SceneRunOptions once;

@@ -17,12 +17,10 @@ struct alignas(64) Line {
 };
 
 void compliance_tick(benchmark::State& state) {
-  std::string text = load_builtin_scene("wire-on-slab").text;
-  const std::string beams = "\"beams\": 10";
-  text.replace(text.find(beams), beams.size(), "\"beams\": " + std::to_string(state.range(0)));
-  const Scene scene = parse_scene(text, "wire-on-slab.json");
+  Scene scene = load_builtin_scene("wire-on-slab");
+  std::get<SceneChainTool>(scene.tool.kind).beams = static_cast<int>(state.range(0));
   World world = make_world(scene);
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device = make_device(scene);
   Method method = make_method(scene, "compliance", world, *device);
   std::vector<Line> model(method.model.size / sizeof(Line) + 1), feedback(method.feedback.size / sizeof(Line) + 1);
   const auto stamp = [](std::vector<Line>& message, double time, std::uint64_t sequence) {

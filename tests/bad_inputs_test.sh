@@ -39,20 +39,30 @@ head -c 100000 /dev/urandom > "$work/noise.json"; refused 'noise.json' check "$w
 printf '%0.s[' $(seq 100000) > "$work/deep.json"; refused 'nested deeper than 32' check "$work/deep.json"
 scene 'must be an object' '[1, 2]'
 scene 'key "format" is given twice' '{"format":1,"format":1}'
-scene 'not JSON' '{"format": 1e999}'
+scene 's.json:1: format = 1e999: too large a number; at most 1.8e+308' '{"format": 1e999}'
+scene 's.json:3: rates.dt = -1e400: too large a number' '{"format": 1,
+  "rates": {
+    "dt": -1e400}}'
+scene 'bodies[1].position[2] = 1e99999: too large a number' '{"bodies":[{},{"position":[0,0,1e99999]}]}'
 scene 'not JSON' '{"format": NaN}'
 # -- The scene's own keys
 scene 'key "format" is missing' '{}'
-scene 'format = 2: must be 1 to 1' '{"format": 2}'
+scene 'format = 2: must be 1' '{"format": 2}'
 scene 'format = "1": must be a number' '{"format": "1"}'
 scene 'key "bodies" is missing' '{"format": 1}'
 scene 'bodies is empty' "{\"format\":1,\"bodies\":[],\"hand\":$good_hand}"
+scene 'key "bodies" is missing: what can be touched. Is it "bodys"?' '{"format":1,"bodys":[]}'
 scene 'bodies[0] = 7: must be an object' '{"format":1,"bodies":[7]}'
 top 'unknown key "mehtod". Did you mean "method"?' '"mehtod":"direct",'
 top 'Did you mean "halfspace"?' '"method":"half_space",'
+top 'methods.compliance.force = "constraint": must be one of: grip, constraints. Did you mean "constraints"?' '"methods":{"compliance":{"force":"constraint"}},'
+top 'methods.limited.max_constraints = 5000: must be 8 to 4096' '"methods":{"limited":{"max_constraints":5000}},'
+top 'methods: unknown key "limitd". Did you mean "limited"?' '"methods":{"limitd":{}},'
+top 'safety.max_force_rate = 1000000000: must be above 0 to 10000000 N/s' '"safety":{"max_force_rate":1e9},'
+top 'passivity: debt_limit = 0.1 J: must be above allowance, 0.2 J' '"passivity":{"allowance":0.2},'
 top 'seconds = -1: must be above 0' '"seconds":-1,'
 top 'rates.dt = 0: must be 1e-05 to 0.1 s' '"rates":{"dt":0},'
-top 'slow_period = 0.0001 s; allowed: dt' '"rates":{"dt":0.001,"slow_period":0.0001},'
+top 'rates: slow_period = 0.0001: must be at least dt, 0.001 s' '"rates":{"dt":0.001,"slow_period":0.0001},'
 top 'tool.mass = -0.001: must be 0 to 10 kg' '"tool":{"type":"point","mass":-0.001},'
 top 'stiffness = 0: must be above 0' '"tool":{"type":"point","coupling":{"stiffness":0}},'
 top 'safety.max_force = -3' '"safety":{"max_force":-3},'
@@ -70,6 +80,7 @@ body 'needs a closed surface' '{"type":"rigid","shape":{"type":"sine"}}'
 body 'beams = 0: must be 1 to 1000' '{"type":"chain","beams":0}'
 body 'coincide' '{"type":"chain","from":[0,0,0],"to":[0,0,0]}'
 body 'normal has no length' '{"type":"plane","normal":[0,0,0]}'
+top 'no body that moves is called "too"; there are: tool. Did you mean "tool"?' '"tool":{"type":"chain"},"joints":[{"type":"ball","a":"too"}],'
 top 'no body that moves is called "door"' '"joints":[{"type":"hinge","a":"door"}],'
 top 'axis has no length' '"joints":[{"type":"hinge","a":"tool","axis":[0,0,0]}],'
 top 'solver.name = "magic"' '"world":{"solver":{"name":"magic"}},'
@@ -85,6 +96,8 @@ body 'position[1] = null: must be a number' '{"type":"static","position":[1,null
 body 'size' '{"type":"static","shape":{"type":"box","size":[0.1,0,0.1]}}'
 # -- Meshes in scenes and on their own
 body 'gone.obj' '{"type":"static","shape":{"type":"mesh","file":"gone.obj"}}'
+PALPATE_DATA= body 'bodies[0].shape: "data:liver.obj" is in the folder of real meshes, which is not known; set the environment'"'"'s PALPATE_DATA' '{"type":"static","shape":{"type":"mesh","file":"data:liver.obj"}}'
+PALPATE_DATA=$work body 'liver.obj: no such file' '{"type":"static","shape":{"type":"mesh","file":"data:liver.obj"}}'
 body 'key "file" is missing' '{"type":"static","shape":{"type":"mesh"}}'
 printf 'v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n' > "$work/nan.obj"; refused 'nan.obj' mesh "$work/nan.obj"
 body 'nan.obj' '{"type":"static","shape":{"type":"mesh","file":"nan.obj"}}'
@@ -139,6 +152,8 @@ printf 'PALPATE RECORDING 1\n{"tick_columns": 7}\n' > "$work/bad.palpate"; refus
 printf 'PALPATE RECORDING 9\n{}\n' > "$work/new.palpate"; refused 'new.palpate' export "$work/new.palpate"
 hand 'zeros.palpate' '{"type":"replay","file":"zeros.palpate"}'
 # -- Usage
+refused 'give the SCENE' check --write "$work/x.json"
+refused 'no-such-folder' check wall --write "$work/no-such-folder/x.json"
 refused 'method' run wall --method nothing --no-record
 refused 'recording' run wall --lockstep --seconds 0.1 --record /proc/recording.palpate
 refused 'experiments:' reproduce nothing

@@ -14,9 +14,10 @@ namespace {
 std::vector<std::string> chosen_methods(const Scene& scene, const World& world, const CompareOptions& options,
                                         std::vector<SkippedMethod>& skipped) {
   std::vector<std::string> methods;
+  const ToolSettings tool = make_tool_settings(scene);
   for (const MethodInfo& info : registered_methods()) {
     if (info.name == "reference" || !options.methods.empty()) continue;
-    const std::string reason = info.refuse(world, scene.tool);
+    const std::string reason = info.refuse(world, tool);
     if (reason.empty())
       methods.emplace_back(info.name);
     else
@@ -73,8 +74,8 @@ Report make_comparison_report(const Scene& scene, const World& world, const Comp
   Report report;
   report.title = fmt::format("{}: methods compared", scene.name);
   report.subtitle = fmt::format("{} hand, {} s, fast {:.4g} Hz, slow {:.4g} Hz, latency {:.3g} ms, Palpate {}",
-                                scene.hand, scene.run.seconds, 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
-                                1e3 * scene.run.latency, kVersion);
+                                kind_name(scene.hand), scene.run.seconds, 1.0 / scene.run.dt,
+                                1.0 / scene.run.slow_period, 1e3 * scene.run.latency, kVersion);
   if (!scene.description.empty()) report.paragraphs.push_back(scene.description);
   for (const SkippedMethod& s : comparison.skipped)
     report.paragraphs.push_back(fmt::format("Left out: {} ({}).", s.name, s.reason));

@@ -4,6 +4,7 @@
 #include "dervaux_run.h"
 #include "experiments.h"
 #include "palpate/experiments/compare.h"
+#include "palpate/scene/builtin.h"
 
 // Dervaux et al. 2013, section V, second experiment: a tet cylinder at 50 Hz on a plane, a wire of ten beams at 1 kHz
 // tied to its top. "The simulation remains stable for any admissible configuration: the position of the cylinder on the
@@ -51,7 +52,7 @@ struct Drag {
 
 /// The wire is laid down to the side, then pulled at 1 mm/s from 3 s on, until the hand is at `until`.
 Drag run_drag(const std::string& method, double until, double seconds, const ExperimentOptions& options) {
-  Scene scene = dervaux::load_variant("cylinder-wire");
+  Scene scene = load_builtin_scene("cylinder-wire");
   scene.run.seconds = seconds;
   constexpr double kStart = 0.115, kSpeed = 0.001;
   KeyframePathSettings path;
@@ -91,7 +92,7 @@ struct Friction {
 Friction measure_friction(const ExperimentOptions& options) {
   Friction out;
   const double weight = [] {
-    const World world = make_world(dervaux::load_variant("cylinder-wire"));
+    const World world = make_world(load_builtin_scene("cylinder-wire"));
     return mass_of(cylinder_of(world)) * kGravity;
   }();
   out.pulled = run_drag("compliance", 0.135, 20.0, options);
@@ -133,7 +134,7 @@ void measure_reaction(const Scene& scene, World& world, Story& story, const Expe
   Series kinetic, elastic;
   kinetic.name = "kinetic";
   elastic.name = "elastic";
-  const auto device = scene.make_device();
+  const auto device = make_device(scene);
   KeyframePathSettings path;
   for (double t = 0.0; t <= scene.run.seconds; t += 0.01) {
     path.times.push_back(t);
@@ -206,7 +207,7 @@ Story tell(const ExperimentOptions& options, const Scene& scene, World& world) {
 }  // namespace
 
 ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options) {
-  const Scene scene = dervaux::load_variant("cylinder-wire");
+  const Scene scene = load_builtin_scene("cylinder-wire");
   World world = make_world(scene);
   const Story story = tell(options, scene, world);
   const Friction friction = measure_friction(options);

@@ -40,9 +40,9 @@ KeyframePathSettings make_dragging_hand() {
 }
 
 Scene make_cylinder_scene(double young_modulus) {
-  return dervaux::load_variant("cylinder-wire",
-                               {{"\"young_modulus\": 20000", fmt::format("\"young_modulus\": {}", young_modulus)},
-                                {"\"cell\": 0.012", "\"cell\": 0.015"}});
+  Scene scene = dervaux::load_cylinder_wire(young_modulus);
+  find_body<SceneSoft>(scene, "cylinder").cell = 0.015;
+  return scene;
 }
 
 /// A needle presses 6 mm and strokes ±15 mm, there and back in a second.
@@ -60,21 +60,26 @@ KeyframePathSettings make_stroking_hand() {
 }
 
 Scene make_needle(double young_modulus) {
-  return parse_scene(fmt::format(R"({{
-    "format": 1, "name": "needle", "method": "compliance",
-    "rates": {{ "dt": 0.001, "slow_period": 0.02 }},
-    "tool": {{ "type": "chain", "length": 0.06, "beams": 5, "radius": 0.002,
-      "material": {{ "young_modulus": 1e9, "poisson_ratio": 0.3, "density": 3000, "mass_damping": 2 }},
-      "coupling": {{ "stiffness": 500, "damping": 1, "rotational_stiffness": 0.5, "rotational_damping": 0.001 }} }},
-    "bodies": [ {{ "name": "block", "type": "soft", "friction": 0.2,
-      "shape": {{ "type": "box", "size": [0.1, 0.04, 0.06] }}, "cell": 0.0134,
-      "material": {{ "young_modulus": {}, "poisson_ratio": 0.4, "density": 1000, "stiffness_damping": 0.005 }},
-      "position": [0, -0.02, 0], "fixed": [ {{ "min": [-1, -1, -1], "max": [1, -0.0399, 1] }} ] }} ],
-    "hand": {{ "type": "scripted", "path": {{ "type": "keyframes", "keyframes": [
-      {{ "time": 0, "position": [-0.015, 0.063, 0.002] }}, {{ "time": 1, "position": [-0.015, 0.063, 0.002] }} ] }} }}
-  }})",
-                                 young_modulus),
-                     "needle.json");
+  Scene scene;
+  scene.name = "needle";
+  scene.method = "compliance";
+  scene.tool.kind =
+      SceneChainTool{.length = 0.06,
+                     .beams = 5,
+                     .radius = 0.002,
+                     .material = {.young_modulus = 1e9, .poisson_ratio = 0.3, .density = 3000.0, .mass_damping = 2.0}};
+  scene.tool.coupling = {.stiffness = 500.0, .damping = 1.0, .rotational_stiffness = 0.5, .rotational_damping = 0.001};
+  SceneSoft block;
+  block.shape = SceneShape{.kind = BoxShape{.size = Vec3(0.1, 0.04, 0.06)}};
+  block.cell = 0.0134;
+  block.material = {
+      .young_modulus = young_modulus, .poisson_ratio = 0.4, .density = 1000.0, .stiffness_damping = 0.005};
+  block.fixed = {{.min = Vec3(-1.0, -1.0, -1.0), .max = Vec3(1.0, -0.0399, 1.0)}};
+  scene.bodies = {{.name = "block", .kind = block, .position = Vec3(0.0, -0.02, 0.0), .friction = 0.2}};
+  const Vec3 start(-0.015, 0.063, 0.002);
+  scene.hand.kind = SceneScriptedHand{
+      .path = SceneKeyframePath{.keyframes = {{.time = 0.0, .position = start}, {.time = 1.0, .position = start}}}};
+  return scene;
 }
 
 void measure(Setting& setting, const ExperimentOptions& options) {

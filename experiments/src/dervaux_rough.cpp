@@ -32,11 +32,10 @@ struct Rough {
 };
 
 /// Ten minutes in which the hand goes somewhere else every 0.4 s, then rests.
-Rough run_rough(const std::string& name, const std::string& method, const std::string& young_modulus, double lookahead,
+Rough run_rough(const std::string& name, const std::string& method, double young_modulus, double lookahead,
                 const ExperimentOptions& options) {
   constexpr double kSeconds = 600.0, kRest = 20.0, kEvery = 0.4;
-  Scene scene =
-      dervaux::load_variant("cylinder-wire", {{"\"young_modulus\": 20000", "\"young_modulus\": " + young_modulus}});
+  Scene scene = dervaux::load_cylinder_wire(young_modulus);
   scene.methods.compliance.lookahead = lookahead;
   scene.run.seconds = kSeconds;
   KeyframePathSettings path;
@@ -82,18 +81,18 @@ Rough run_rough(const std::string& name, const std::string& method, const std::s
 
 ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
   std::vector<Rough> rough;
-  const auto run = [&](const std::string& name, const std::string& young_modulus, double lookahead,
+  const auto run = [&](const std::string& name, double young_modulus, double lookahead,
                        const std::string& method = "compliance") {
     rough.push_back(run_rough(name, method, young_modulus, lookahead, options));
   };
-  run("E ×0.01, direct", "2e2", 1.0, "direct");
+  run("E ×0.01, direct", 2e2, 1.0, "direct");
   const double shaken = rough[0].unrest;
-  run("E ×0.01", "2e2", 1.0);
-  run("E ×1", "2e4", 1.0);
-  run("E ×100", "2e6", 1.0);
-  run("E ×1, held (the paper)", "2e4", 0.0);
-  run("E ×1, lookahead 2", "2e4", 2.0);
-  run("E ×0.01, lookahead 2", "2e2", 2.0);
+  run("E ×0.01", 2e2, 1.0);
+  run("E ×1", 2e4, 1.0);
+  run("E ×100", 2e6, 1.0);
+  run("E ×1, held (the paper)", 2e4, 0.0);
+  run("E ×1, lookahead 2", 2e4, 2.0);
+  run("E ×0.01, lookahead 2", 2e2, 2.0);
 
   ExperimentResult out;
   using Relation = MeasuredClaim::Relation;

@@ -1,6 +1,5 @@
 #include "dervaux_run.h"
 
-#include "palpate/core/error.h"
 #include "palpate/haptics/scripted.h"
 #include "palpate/scene/builtin.h"
 
@@ -30,15 +29,10 @@ class Watcher final : public RunSink {
 
 }  // namespace
 
-Scene load_variant(std::string_view name,
-                   std::initializer_list<std::pair<std::string_view, std::string>> replacements) {
-  std::string text = load_builtin_scene(name).text;
-  for (const auto& [from, to] : replacements) {
-    const std::size_t at = text.find(from);
-    if (at == std::string::npos) fail_input("scene {} has no {} to replace", name, from);
-    text.replace(at, from.size(), to);
-  }
-  return parse_scene(std::move(text), fmt::format("scenes/{}.json", name));
+Scene load_cylinder_wire(double young_modulus) {
+  Scene scene = load_builtin_scene("cylinder-wire");
+  find_body<SceneSoft>(scene, "cylinder").material.young_modulus = young_modulus;
+  return scene;
 }
 
 SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSettings& path, const WatchedRun& run,

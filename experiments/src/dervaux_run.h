@@ -1,8 +1,5 @@
 #pragma once
 
-#include <initializer_list>
-#include <utility>
-
 #include "palpate/bodies/fem_body.h"
 #include "palpate/experiments/experiment.h"
 #include "palpate/experiments/scene_run.h"
@@ -11,9 +8,8 @@
 // What the experiments after Dervaux et al. 2013 share.
 namespace palpate::dervaux {
 
-/// A built-in scene with pieces of its text replaced; each must be there.
-Scene load_variant(std::string_view name,
-                   std::initializer_list<std::pair<std::string_view, std::string>> replacements = {});
+/// The built-in scene of the cylinder on the wire, with a cylinder of this E [Pa].
+Scene load_cylinder_wire(double young_modulus);
 
 /// What to do with the world after a slow step (of `reference`, which has none: after a tick).
 using Watch = std::function<void(double time, World& world, const StepReport& report)>;

@@ -60,11 +60,12 @@ struct Timed {
 };
 
 void run_timed(const std::string& scene_name, int beams, Timed& out, const ExperimentOptions& options) {
-  const Scene scene = dervaux::load_variant(scene_name, {{"\"beams\": 10", fmt::format("\"beams\": {}", beams)}});
+  Scene scene = load_builtin_scene(scene_name);
+  std::get<SceneChainTool>(scene.tool.kind).beams = beams;
   out.name = fmt::format("{}, {} beams", scene_name, beams);
   out.beams = beams;
   World world = make_world(scene);
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device = make_device(scene);
   Method method = make_method(scene, "compliance", world, *device);
   auto slow = std::make_unique<TimedSlow>(std::move(method.slow), out.steps);
   const TimedSlow& timed = *slow;

@@ -6,6 +6,7 @@
 #include "dervaux_run.h"
 #include "experiments.h"
 #include "palpate/bodies/beam_chain.h"
+#include "palpate/scene/builtin.h"
 
 // Dervaux et al. 2013, section V, first experiment: two equal beams in a line, one a loop, joined in the middle; one
 // end fixed, the other in the hand. "Although being computed on different frequencies, the beams undergo symmetric
@@ -150,11 +151,10 @@ struct Pluck {
 
 /// The lower beam sixty times as stiff and as heavy, so that the upper is clamped at both ends; the hand plucks.
 Pluck run_pluck(double dt, const ExperimentOptions& options) {
-  Scene scene = dervaux::load_variant(
-      "two-beams",
-      {{"\"radius\": 0.001,\n      \"material\": { \"young_modulus\": 1e8, \"poisson_ratio\": 0.3, \"density\": 1500",
-        "\"radius\": 0.001,\n      \"material\": { \"young_modulus\": 6e9, \"poisson_ratio\": 0.3, \"density\": "
-        "90000"}});
+  Scene scene = load_builtin_scene("two-beams");
+  Material& lower = find_body<SceneChain>(scene, "lower").material;
+  lower.young_modulus = 6e9;
+  lower.density = 90000.0;
   scene.run.dt = dt;
   scene.run.seconds = 1.5;
   const Vec3 at(0.0, 2.0 * kLength, 0.0);
@@ -240,7 +240,7 @@ Plot make_shape_plot(const Scene& base, const ExperimentOptions& options) {
 }  // namespace
 
 ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
-  const Scene scene = dervaux::load_variant("two-beams");
+  const Scene scene = load_builtin_scene("two-beams");
   Scene held = scene;
   held.methods.compliance.lookahead = 0.0;
   std::vector<Settled> runs;

@@ -5,6 +5,7 @@
 
 #include "experiments.h"
 #include "palpate/core/error.h"
+#include "palpate/scene/shape.h"
 
 namespace palpate {
 namespace {
@@ -93,10 +94,16 @@ const Experiment& find_experiment(std::string_view name) {
              near.empty() ? std::string() : fmt::format(". Did you mean \"{}\"?", near));
 }
 
+std::string describe_stand_in(std::string_view file, std::string_view own) {
+  return fmt::format("{} is not there ({}): Palpate's own {} stands in.", file,
+                     data_folder().empty() ? "PALPATE_DATA is not set" : "in the folder that PALPATE_DATA names", own);
+}
+
 Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result) {
   Report report = result.report;
   if (report.title.empty()) report.title = experiment.name;
   if (report.subtitle.empty()) report.subtitle = experiment.description;
+  for (const std::string& note : result.notes) report.paragraphs.push_back(note);
   for (const MeasuredClaim& c : result.claims) {
     const char* relation = c.relation == MeasuredClaim::Relation::kAtMost ? "≤" : "≥";
     report.claims.push_back({c.name, c.paper, format_quantity(c.measured, c.unit),
@@ -118,7 +125,7 @@ std::string make_experiments_json(const std::vector<NamedResult>& results) {
                         {"unit", c.unit},
                         {"holds", c.holds()}});
     }
-    all.push_back({{"name", r.name}, {"report", r.report}, {"claims", std::move(claims)}});
+    all.push_back({{"name", r.name}, {"report", r.report}, {"claims", std::move(claims)}, {"notes", r.notes}});
   }
   return nlohmann::ordered_json{{"experiments", std::move(all)}}.dump(2);
 }

@@ -5,6 +5,9 @@
 // One function an experiment, each in a file of its own name.
 namespace palpate {
 
+/// The note of an experiment whose mesh of the data folder is not there: `own` is the shape that stands in.
+std::string describe_stand_in(std::string_view file, std::string_view own);
+
 ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options);
 ExperimentResult run_dervaux_error(const ExperimentOptions& options);
 ExperimentResult run_dervaux_rough(const ExperimentOptions& options);

@@ -85,7 +85,7 @@ std::unique_ptr<HandPath> make_random_walk(const BoundingBox& box, double second
 /// Watches a run and keeps only what matters.
 class Watch final : public RunSink {
  public:
-  Watch(const World& world, const ToolSettings& tool) : world_(world), tool_(tool) {}
+  Watch(const World& world, const VirtualCouplingSettings& coupling) : world_(world), coupling_(coupling) {}
 
   void add(const TickRow& row) override {
     ++ticks;
@@ -105,11 +105,10 @@ class Watch final : public RunSink {
                          (ticks > 1 && world_.find_first_hit(last_, row.device.position, hit));
     const Vec3 speed = (x - last_) / 1e-3 - row.device_velocity.linear;
     // What the coupling may give: its spring for the depth, and its damper.
-    const double allowed =
-        tool_.coupling.stiffness * (row.device.position - x).norm() + tool_.coupling.damping * speed.norm();
+    const double allowed = coupling_.stiffness * (row.device.position - x).norm() + coupling_.damping * speed.norm();
     if (ticks > 1) excess = std::max(excess, force - allowed);
     // In the tick that ends a contact the damper still acts.
-    const double felt = blocked ? 0.0 : force - tool_.coupling.damping * speed.norm();
+    const double felt = blocked ? 0.0 : force - coupling_.damping * speed.norm();
     free_force = std::max(free_force, felt);
     felt_free += felt > 0.1 ? 1 : 0;
     contact += row.contacts > 0 ? 1 : 0;
@@ -128,7 +127,7 @@ class Watch final : public RunSink {
 
  private:
   const World& world_;
-  const ToolSettings& tool_;
+  const VirtualCouplingSettings& coupling_;
   Vec3 last_ = Vec3::Zero();
 };
 
@@ -154,7 +153,7 @@ ExperimentResult run_knott_random_walk(const ExperimentOptions& options) {
     world.add({"shape", TriangleTree(std::move(mesh)), random.uniform(0.0, 0.6)});
     ScriptedDevice device(make_random_walk(box, kSecondsEach, random));
     Method method = make_method(scene, "limited", world, device);
-    Watch watch(world, scene.tool);
+    Watch watch(world, scene.tool.coupling);
     RunControl control;
     control.stop = options.stop;
     if (options.progress) {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "palpate/geometry/mesh_file.h"
-#include "palpate/haptics/scripted.h"
+#include "experiments.h"
 #include "palpate/scene/builtin.h"
 
 namespace palpate {
@@ -201,39 +200,41 @@ void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& swee
       sum += y[static_cast<std::size_t>(std::clamp(i + k, 0, static_cast<int>(y.size()) - 1))];
     return sum / (2 * half + 1);
   };
-  KeyframePathSettings path;
+  SceneKeyframePath path;
+  const auto add = [&](double time, const Vec3& position) {
+    path.keyframes.push_back({.time = time, .position = position});
+  };
   const double ramp = 0.25;
-  path.times.push_back(0.0);
-  path.positions.emplace_back(x.front(), smooth(0) + sweep.above, sweep.z);
+  add(0.0, Vec3(x.front(), smooth(0) + sweep.above, sweep.z));
   double time = ramp;
   for (int i = 0; i < static_cast<int>(x.size()); i += 4) {
-    path.times.push_back(time);
-    path.positions.emplace_back(x[static_cast<std::size_t>(i)], smooth(i) - sweep.depth, sweep.z);
+    add(time, Vec3(x[static_cast<std::size_t>(i)], smooth(i) - sweep.depth, sweep.z));
     // At even speed along the path, not along x: a cliff would be taken at any speed.
     const int next = std::min(i + 4, static_cast<int>(x.size()) - 1);
     const double way =
         std::hypot(x[static_cast<std::size_t>(next)] - x[static_cast<std::size_t>(i)], smooth(next) - smooth(i));
     time += std::max(way, 1e-6) / sweep.speed;
   }
-  path.times.push_back(time + ramp);
-  path.positions.push_back(path.positions.back() + Vec3(0.0, sweep.depth + sweep.above, 0.0));
+  add(time + ramp, path.keyframes.back().position + Vec3(0.0, sweep.depth + sweep.above, 0.0));
   scene.run.seconds = std::ceil(1e3 * (time + ramp)) * 1e-3;
-  scene.hand = "scripted";
-  scene.make_device = [path]() -> std::unique_ptr<Device> { return std::make_unique<ScriptedDevice>(make_path(path)); };
+  scene.hand.kind = SceneScriptedHand{.path = std::move(path)};
 }
 
-KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*make)()) {
-  const std::filesystem::path path = std::filesystem::path(data_folder()) / file;
-  if (!std::filesystem::exists(path))
-    return {make(), fmt::format("{} is not there (set PALPATE_DATA): a shape that Palpate makes stands in.", file)};
-  MeshFileOptions options;
-  options.scale = scale;
-  return {load_mesh(path.string(), options).mesh, fmt::format("Mesh: {}.", file)};
+KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own) {
+  KnottMesh out;
+  out.shape = own;
+  if (find_data(file)) {
+    out.file = file;
+    out.shape.kind = MeshShape{.file = "data:" + file, .scale = scale};
+  } else {
+    out.notes.push_back(describe_stand_in(file, kind_name(own)));
+  }
+  out.mesh = make_surface(out.shape, "");
+  return out;
 }
 
 KnottMesh load_statue() {
-  return load_or_make(
-      "fertility_10k.off", 0.001, +[] { return make_figure(0.145, 40); });
+  return load_or_make("fertility_10k.off", 0.001, {.kind = FigureShape{.size = 0.145, .resolution = 40}});
 }
 
 ExperimentResult compare_knott(const Scene& scene, World& world, const KnottLimits& limits,

@@ -24,15 +24,17 @@ struct SweepSettings {
   double smoothing = 0.004;     ///< half width of the mean that rounds off cliffs [m]
   double above = 0.01;          ///< where it comes from and goes to, over the surface [m]
 };
-/// Adds the hand to the scene and sets its length.
+/// Gives the scene that hand and sets its length.
 void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& sweep);
 
-/// The mesh of shared/data, or what Palpate makes itself where that is absent. `note` says which.
+/// A mesh of the data folder, or a shape that Palpate makes where that is absent.
 struct KnottMesh {
-  TriangleMesh mesh;
-  std::string note;
+  SceneShape shape;
+  TriangleMesh mesh;               ///< made of the shape
+  std::string file;                ///< the mesh's; empty: the shape stands in
+  std::vector<std::string> notes;  ///< says so
 };
-KnottMesh load_or_make(const std::string& file, double scale, TriangleMesh (*make)());
+KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own);
 KnottMesh load_statue();  ///< the fertility statue, or a figure with holes
 
 /// What is claimed of one scene beyond what all are asked.

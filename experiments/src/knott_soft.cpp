@@ -26,33 +26,26 @@ struct SoftBody {
   std::function<bool(const Vec3&)> is_fixed;
 };
 
-SceneBody make_soft_body(const std::string& name, const SoftBody& soft) {
-  SceneBody body;
-  body.name = name;
-  body.kind = "soft";
-  body.friction = kKnottFriction;
-  body.add_to = [soft](World& world, const SceneBody& b) {
-    CorotationalHexSettings settings;
-    settings.fem.max_rows = 240;
-    settings.fem.single_precision_error = 1e-3;
-    auto hexes = std::make_unique<CorotationalHexes>(soft.grid, std::span(&soft.material, 1), soft.surface, settings);
-    for (int n = 0; n < hexes->node_count(); ++n) {
-      if (soft.is_fixed(hexes->rest_positions()[static_cast<std::size_t>(n)])) hexes->prescribe(n, Vec3::Zero());
-    }
-    hexes->leave_out_prescribed();
-    ContactShape shape;
-    shape.kind = ContactShape::Kind::kSurface;
-    shape.friction = b.friction;
-    world.add({b.name, std::move(hexes), shape});
-  };
-  return body;
+/// No scene file can ask for this body: its grid and its surface are made by hand.
+void add_soft_body(World& world, const std::string& name, const SoftBody& soft) {
+  CorotationalHexSettings settings;
+  settings.fem.max_rows = 240;
+  settings.fem.single_precision_error = 1e-3;
+  auto hexes = std::make_unique<CorotationalHexes>(soft.grid, std::span(&soft.material, 1), soft.surface, settings);
+  for (int n = 0; n < hexes->node_count(); ++n) {
+    if (soft.is_fixed(hexes->rest_positions()[static_cast<std::size_t>(n)])) hexes->prescribe(n, Vec3::Zero());
+  }
+  hexes->leave_out_prescribed();
+  ContactShape shape;
+  shape.kind = ContactShape::Kind::kSurface;
+  shape.friction = kKnottFriction;
+  world.add({name, std::move(hexes), shape});
 }
 
 ExperimentResult run_on_soft(Scene scene, const SoftBody& soft, const SweepSettings& sweep, const KnottLimits& limits,
                              const ExperimentOptions& options) {
   add_sweep(scene, TriangleTree(soft.surface), sweep);
-  scene.bodies.push_back(make_soft_body(scene.name, soft));
-  World world = make_world(scene);
+  World world = make_world(scene, {.add_bodies = [&](World& w) { add_soft_body(w, scene.name, soft); }});
   ExperimentResult out = compare_knott(scene, world, limits, options);
   out.report.paragraphs.push_back(
       fmt::format("{} hexes, {} nodes, an embedded surface of {} triangles; E = {:.0f} kPa.", soft.grid.hexes.size(),
@@ -141,7 +134,8 @@ ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
   ExperimentResult out = run_on_soft(
       make_knott_scene("knott-fertility-soft", "The soft statue on its fixed base, swept across its top.", 2.0), soft,
       sweep, {.performance = true}, options);
-  out.report.paragraphs.push_back(mesh.note);
+  out.notes = mesh.notes;
+  if (!mesh.file.empty()) out.report.paragraphs.push_back(fmt::format("Mesh: {}.", mesh.file));
   out.claims.push_back({"hexes of the soft statue", "asked: 2,000", static_cast<double>(soft.grid.hexes.size()),
                         static_cast<double>(kStatueHexes), MeasuredClaim::Relation::kAtLeast, ""});
   return out;

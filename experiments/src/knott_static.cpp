@@ -1,6 +1,5 @@
 #include "experiments.h"
 #include "knott_scenes.h"
-#include "palpate/geometry/shapes.h"
 #include "palpate/scene/builtin.h"
 
 // Knott & Kuhlen 2015, section 5.1, on static meshes: the sine surface (Fig. 5, top), the rocker arm, and the rigid
@@ -8,29 +7,16 @@
 namespace palpate {
 namespace {
 
-SceneBody make_static_body(const std::string& name, TriangleMesh mesh) {
-  SceneBody body;
-  body.name = name;
-  body.kind = "static";
-  body.friction = kKnottFriction;
-  body.add_to = [mesh = std::move(mesh)](World& world, const SceneBody& b) {
-    world.add({b.name, TriangleTree(mesh), b.friction});
-  };
-  return body;
-}
-
 ExperimentResult run_on_mesh(Scene scene, const KnottMesh& mesh, const SweepSettings& sweep, const KnottLimits& limits,
                              const ExperimentOptions& options) {
   add_sweep(scene, TriangleTree(mesh.mesh), sweep);
-  scene.bodies.push_back(make_static_body(scene.name, mesh.mesh));
+  scene.bodies.push_back({.name = scene.name, .kind = SceneStatic{mesh.shape}, .friction = kKnottFriction});
   World world = make_world(scene);
   ExperimentResult out = compare_knott(scene, world, limits, options);
-  out.report.paragraphs.push_back(fmt::format("{} {} triangles.", mesh.note, mesh.mesh.triangles.size()));
+  out.notes = mesh.notes;
+  out.report.paragraphs.push_back(
+      fmt::format("{}{}{} triangles.", mesh.file, mesh.file.empty() ? "" : ": ", mesh.mesh.triangles.size()));
   return out;
-}
-
-TriangleMesh make_rocker_twin() {
-  return make_torus(0.05, 0.02, 96, 48);
 }
 
 }  // namespace
@@ -42,7 +28,9 @@ ExperimentResult run_knott_sine_static(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options) {
-  const KnottMesh mesh = load_or_make("rocker-arm.obj", 0.15, &make_rocker_twin);
+  const KnottMesh mesh =
+      load_or_make("rocker-arm.obj", 0.15,
+                   {.kind = TorusShape{.major_radius = 0.05, .minor_radius = 0.02, .around = 96, .around_tube = 48}});
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SweepSettings sweep;
   sweep.from = box.center().x() - 0.4 * box.size().x();

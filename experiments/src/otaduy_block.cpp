@@ -136,17 +136,13 @@ double compare_equal_rates(const Scene& original, const RunData& truth, bool pap
 double compare_torque(const Scene& original) {
   Scene scene = original;
   const Vec3 arm(0.03, 0.0, 0.0);
-  scene.add_tool_shapes = [arm](ToolSettings& tool) {
-    tool.surface = make_sphere(0.015, 6);
-    for (Vec3& v : tool.surface.vertices) v += arm;
-  };
+  auto& tool = std::get<SceneRigidTool>(scene.tool.kind);
+  tool.shape.kind = SphereShape{.radius = 0.015, .subdivisions = 6};
+  tool.offset = arm;
   const Pose start{Vec3(-0.03, 0.02, 0.0), Quat::Identity()};
-  const auto make_hand = [start] {
-    return std::make_unique<ScriptedDevice>(make_path(KeyframePathSettings{{0.0}, {start.position}, {}}));
-  };
-  scene.make_device = make_hand;
+  scene.hand.kind = SceneScriptedHand{.path = SceneKeyframePath{.keyframes = {{.position = start.position}}}};
   World world = make_world(scene);
-  const std::unique_ptr<Device> hand = make_hand();
+  const std::unique_ptr<Device> hand = make_device(scene);
   Driver driver(scene, "jacobian", world, *hand);
   Vec3 felt = Vec3::Zero(), borne = Vec3::Zero();
   const auto every = static_cast<int>(std::lround(scene.run.slow_period / scene.run.dt));
@@ -179,19 +175,16 @@ double compute_unrest_in_hold(const RunData& run) {
 }
 
 Scene with_light_tool(Scene scene) {
-  scene.tool.mass = 0.001;
+  std::get<SceneRigidTool>(scene.tool.kind).mass = 0.001;
   return scene;
 }
 
 /// The hand's way turned by a quarter about y: across the cylinder's axis.
-Scene with_slide_across(const Scene& scene) {
-  std::string text = scene.text;
-  const auto put = [&](const std::string& from, const std::string& to) {
-    text.replace(text.find(from), from.size(), to);
-  };
-  put(R"("start": [-0.02, 0.03, 0])", R"("start": [0, 0.03, -0.02])");
-  put(R"("slide_direction": [1, 0, 0])", R"("slide_direction": [0, 0, 1])");
-  return parse_scene(text, scene.file);
+Scene with_slide_across(Scene scene) {
+  auto& path = std::get<ScenePressAndSlidePath>(*find_path(scene.hand));
+  path.start = Vec3(0.0, 0.03, -0.02);
+  path.slide_direction = Vec3(0.0, 0.0, 1.0);
+  return scene;
 }
 
 std::vector<RunData> run_all(Rig& rig, double rate) {

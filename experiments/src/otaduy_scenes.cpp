@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <filesystem>
 
 #include "experiments.h"
 #include "otaduy_runs.h"
-#include "palpate/geometry/mesh_file.h"
 #include "palpate/scene/builtin.h"
 
 // Otaduy & Gross 2007, Fig. 2: a liver, and a polyp bent far. The paper shows pictures and gives no numbers; what is
@@ -45,26 +43,20 @@ ExperimentResult compare_on(Scene scene, const ExperimentOptions& options, doubl
 }
 
 /// The organ's scene with another surface of about its size in its place, touched at its highest point.
-Scene put_liver(const Scene& organ, const std::string& file, double scale) {
-  MeshFileOptions options;
-  options.scale = scale;
-  const TriangleMesh mesh = load_mesh((std::filesystem::path(data_folder()) / file).string(), options).mesh;
+Scene put_liver(Scene scene, const std::string& file, double scale) {
+  auto& organ = find_body<SceneSoft>(scene, "organ");
+  organ.shape = SceneShape{.kind = MeshShape{.file = "data:" + file, .scale = scale}};
+  const TriangleMesh mesh = make_surface(*organ.shape, scene.source.file);
   Vec3 top = mesh.vertices.front();
   double bottom = top.y();
   for (const Vec3& v : mesh.vertices) {
     if (v.y() > top.y()) top = v;
     bottom = std::min(bottom, v.y());
   }
-  std::string text = organ.text;
-  const auto put = [&](const std::string& from, const std::string& to) {
-    text.replace(text.find(from), from.size(), to);
-  };
-  put(R"({ "type": "organ", "size": 0.2, "resolution": 32 })",
-      fmt::format(R"({{ "type": "mesh", "file": "data:{}", "scale": {} }})", file, scale));
-  put(R"("max": [1, -0.02, 1])", fmt::format(R"("max": [1, {}, 1])", bottom + 0.2 * (top.y() - bottom)));
+  organ.fixed.front().max.y() = bottom + 0.2 * (top.y() - bottom);
   // The rod's tip is 48 mm below its handle.
-  put(R"("start": [-0.02, 0.12, 0])", fmt::format(R"("start": [{}, {}, {}])", top.x(), top.y() + 0.068, top.z()));
-  return parse_scene(text, organ.file);
+  std::get<ScenePressAndSlidePath>(*find_path(scene.hand)).start = Vec3(top.x(), top.y() + 0.068, top.z());
+  return scene;
 }
 
 }  // namespace
@@ -72,12 +64,14 @@ Scene put_liver(const Scene& organ, const std::string& file, double scale) {
 ExperimentResult run_otaduy_liver(const ExperimentOptions& options) {
   const std::string file = "liver-smooth.obj";
   Scene scene = load_builtin_scene("otaduy-organ");
-  const bool real = std::filesystem::exists(std::filesystem::path(data_folder()) / file);
-  if (real) scene = put_liver(scene, file, 0.03);
+  const bool real = find_data(file).has_value();
+  if (real) scene = put_liver(std::move(scene), file, 0.03);
   ExperimentResult out = compare_on(std::move(scene), options, 20.0, 0);
   out.report.title = "A soft liver under a rod";
-  out.report.paragraphs = {real ? "The liver of the data folder (SOFA's), filled with tetrahedra."
-                                : "The liver of the data folder is not there: Palpate's own organ stands in."};
+  if (real)
+    out.report.paragraphs = {"The liver of the data folder (SOFA's), filled with tetrahedra."};
+  else
+    out.notes = {describe_stand_in(file, "organ")};
   return out;
 }
 

@@ -29,7 +29,7 @@ SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& opti
   const std::string name = options.method.empty() ? scene.method : options.method;
   std::unique_ptr<Device> own;
   if (!device) {
-    own = scene.make_device();
+    own = make_device(scene);
     device = own.get();
   }
   Method method = make_method(scene, name, world, *device);

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "experiments.h"
-#include "palpate/core/error.h"
 #include "palpate/scene/builtin.h"
 #include "susa_run.h"
 
@@ -12,21 +11,24 @@ namespace palpate {
 namespace susa {
 namespace {
 
-void put_text(std::string& text, std::string_view from, const std::string& to) {
-  std::size_t at = text.find(from);
-  if (at == std::string::npos) fail_input("scene susa-eighty has no {} to replace", from);
-  for (; at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+std::vector<SceneKeyframe>& keyframes_of(Scene& scene) {
+  return std::get<SceneKeyframePath>(*find_path(scene.hand)).keyframes;
 }
 
 /// So many cubes in a block, pushed through by the ball at the height of the lowest.
 Scene make_pile(const std::array<int, 3>& count) {
-  std::string text = load_builtin_scene("susa-eighty").text;
-  put_text(text, R"("x": 5, "y": 4, "z": 4)",
-           fmt::format(R"("x": {}, "y": {}, "z": {})", count[0], count[1], count[2]));
-  put_text(text, "[-0.092, 0.02, -0.069]", fmt::format("[-0.092, 0.02, {}]", -0.023 * (count[2] - 1)));
-  put_text(text, "[-0.2, 0.06, 0]", "[-0.15, 0.03, 0]");
-  put_text(text, "[0.05, 0.06, 0.02]", "[0.1, 0.03, 0]");
-  Scene scene = parse_scene(text, "scenes/susa-eighty.json");
+  Scene scene = load_builtin_scene("susa-eighty");
+  SceneBody& cube = find_body(scene, "cube");
+  SceneCopies& copies = std::get<SceneRigid>(cube.kind).copies;
+  copies.x = count[0];
+  copies.y = count[1];
+  copies.z = count[2];
+  cube.position.z() = -0.023 * (count[2] - 1);
+  // From outside right through the block, instead of over it.
+  for (SceneKeyframe& k : keyframes_of(scene)) {
+    if (k.position == Vec3(-0.2, 0.06, 0.0)) k.position = Vec3(-0.15, 0.03, 0.0);
+    if (k.position == Vec3(0.05, 0.06, 0.02)) k.position = Vec3(0.1, 0.03, 0.0);
+  }
   scene.run.seconds = 2.5;
   scene.run.safety.ramp_time = 0.0;
   return scene;
@@ -101,10 +103,10 @@ ExperimentResult run_susa_duty(const ExperimentOptions& options) {
 ExperimentResult run_susa_eighty(const ExperimentOptions& options) {
   using namespace susa;
   using Relation = MeasuredClaim::Relation;
-  Scene scene = load_at("susa-eighty", 0.05);
+  Scene scene = load_builtin_scene("susa-eighty");
   // The way of twelve seconds, five times.
-  std::string text = scene.text;
-  std::string keys;
+  std::vector<SceneKeyframe>& keys = keyframes_of(scene);
+  keys.clear();
   for (int lap = 0; lap < 5; ++lap) {
     const std::array<std::array<double, 4>, 8> way = {{{0.0, -0.2, 0.06, 0.0},
                                                        {0.5, -0.2, 0.06, 0.0},
@@ -115,12 +117,8 @@ ExperimentResult run_susa_eighty(const ExperimentOptions& options) {
                                                        {10.0, 0.0, 0.05, -0.15},
                                                        {11.9, -0.2, 0.06, 0.0}}};
     for (const auto& k : way)
-      keys += fmt::format("{}{{\"time\": {}, \"position\": [{}, {}, {}]}}", keys.empty() ? "" : ",", 12.0 * lap + k[0],
-                          k[1], k[2], k[3] + 0.02 * lap);
+      keys.push_back({.time = 12.0 * lap + k[0], .position = Vec3(k[1], k[2], k[3] + 0.02 * lap)});
   }
-  const std::size_t begin = text.find("\"keyframes\": ["), end = text.find(']', text.rfind("\"time\": 12"));
-  text.replace(begin, text.find(']', end + 1) - begin + 1, "\"keyframes\": [" + keys + "]");
-  scene = parse_scene(text, "scenes/susa-eighty.json");
   scene.run.seconds = 60.0;
   scene.run.safety.ramp_time = 0.0;
   World world = make_world(scene);

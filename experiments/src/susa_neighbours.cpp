@@ -14,24 +14,37 @@ namespace {
 /// So many touching cubes of 2 cm under a plate that presses on all of them and then slides.
 Scene make_plate(int columns, int rows, double stiffness) {
   const int count = columns * rows;
-  const std::string text = fmt::format(
-      R"({{"format": 1, "name": "susa-neighbours", "seconds": 3, "method": "accelerance",
-  "rates": {{"dt": 0.001, "slow_period": 0.05}},
-  "tool": {{"type": "rigid", "mass": 0.1, "friction": 0.3,
-    "shape": {{"type": "box", "size": [{0}, 0.01, {1}]}},
-    "coupling": {{"stiffness": {2}, "damping": {3}}}}},
-  "world": {{"solver": {{"tolerance": 1e-7}}}},
-  "bodies": [{{"name": "table", "type": "plane", "friction": 0.5}},
-    {{"name": "cube", "type": "rigid", "friction": 0.5, "density": 1000,
-      "shape": {{"type": "box", "size": [0.02, 0.02, 0.02]}}, "position": [{4}, 0.01, {5}],
-      "copies": {{"x": {6}, "y": 1, "z": {7}, "spacing": [0.02, 0.02, 0.02]}}}}],
-  "hand": {{"type": "simulated", "preset": "ideal", "path": {{"type": "keyframes", "keyframes": [
-    {{"time": 0, "position": [0, 0.028, 0]}}, {{"time": 0.2, "position": [0, 0.028, 0]}},
-    {{"time": 0.8, "position": [0, 0.015, 0]}}, {{"time": 1.5, "position": [0, 0.015, 0]}},
-    {{"time": 2.5, "position": [0.01, 0.015, 0.005]}}, {{"time": 3, "position": [0.01, 0.015, 0.005]}}]}}}}}})",
-      0.02 * columns + 0.03, 0.02 * rows + 0.03, stiffness / count, 4.0 / count, -0.01 * (columns - 1),
-      -0.01 * (rows - 1), columns, rows);
-  Scene scene = parse_scene(text, "susa-neighbours");
+  Scene scene;
+  scene.name = "susa-neighbours";
+  scene.method = "accelerance";
+  scene.run.seconds = 3.0;
+  set_slow_period(scene.run, 0.05);
+  SceneRigidTool plate;
+  plate.shape.kind = BoxShape{.size = Vec3(0.02 * columns + 0.03, 0.01, 0.02 * rows + 0.03)};
+  plate.mass = 0.1;
+  scene.tool.kind = plate;
+  scene.tool.friction = 0.3;
+  scene.tool.coupling.stiffness = stiffness / count;
+  scene.tool.coupling.damping = 4.0 / count;
+  scene.world.solver.tolerance = 1e-7;
+  SceneRigid cube;
+  cube.shape.kind = BoxShape{.size = Vec3::Constant(0.02)};
+  cube.copies = {.x = columns, .y = 1, .z = rows, .spacing = Vec3::Constant(0.02)};
+  scene.bodies = {{.name = "table", .kind = ScenePlane{}, .friction = 0.5},
+                  {.name = "cube",
+                   .kind = cube,
+                   .position = Vec3(-0.01 * (columns - 1), 0.01, -0.01 * (rows - 1)),
+                   .friction = 0.5}};
+  SceneSimulatedHand hand;
+  hand.preset = "ideal";
+  const Vec3 above(0.0, 0.028, 0.0), pressed(0.0, 0.015, 0.0), aside(0.01, 0.015, 0.005);
+  hand.path = SceneKeyframePath{.keyframes = {{.time = 0.0, .position = above},
+                                              {.time = 0.2, .position = above},
+                                              {.time = 0.8, .position = pressed},
+                                              {.time = 1.5, .position = pressed},
+                                              {.time = 2.5, .position = aside},
+                                              {.time = 3.0, .position = aside}}};
+  scene.hand.kind = hand;
   scene.run.safety.ramp_time = 0.0;
   return scene;
 }

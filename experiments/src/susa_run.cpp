@@ -89,7 +89,7 @@ double TimedRun::stage(Stage stage) const {
 TimedRun run_timed(const Scene& scene, World& world, const std::string& method_name, const std::string& name,
                    const ExperimentOptions& options, const AfterStep& after) {
   TimedRun out;
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device = make_device(scene);
   Method method = make_method(scene, method_name, world, *device);
   const bool slow = method.slow != nullptr;
   if (slow) {

@@ -72,7 +72,7 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("wall");
   World world = make_world(scene);
   const double limit =
-      max_passive_stiffness(scene.make_device()->info().damping, scene.tool.coupling.damping, scene.run.dt);
+      max_passive_stiffness(make_device(scene)->info().damping, scene.tool.coupling.damping, scene.run.dt);
 
   struct Case {
     std::string name;
@@ -115,7 +115,7 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
       fmt::format("Device damping b = {} N·s/m and tick T = {} ms give a passive limit of 2b/T = {:.0f} N/m. The same "
                   "simulated hand "
                   "touches the wall three times.",
-                  scene.make_device()->info().damping, 1e3 * scene.run.dt, limit)};
+                  make_device(scene)->info().damping, 1e3 * scene.run.dt, limit)};
   out.report.plots = {make_force_plot(runs[0], "1. Below the limit: settles"),
                       make_force_plot(runs[1], "2. Far above the limit: oscillates"),
                       make_force_plot(runs[2], "3. The same wall with the controller: calmed"), make_energy_plot(runs)};

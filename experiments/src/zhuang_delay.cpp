@@ -19,14 +19,23 @@ constexpr double kStiffnesses[] = {5e3, 2e4, 8e4};         ///< E [Pa]
 constexpr double kPeriods[] = {0.005, 0.01, 0.02, 0.033};  ///< ΔT [s]
 
 /// Presses 2 ± 2 mm deep, once and a half a second.
-const char* const kScripted =
-    R"({ "type": "scripted", "path": { "type": "sine", "start": [0.002, 0.01, 0.001], "amplitude": [0, 0.002, 0], "frequency": 1.5 } })";
-/// Wants to be 3 mm inside, and yields.
-const char* const kSimulated =
-    R"({ "type": "simulated", "preset": "omega", "path": { "type": "keyframes", "keyframes": [
-      { "time": 0, "position": [0.002, 0.014, 0.001] }, { "time": 0.6, "position": [0.002, 0.009, 0.001] } ] } })";
+SceneHand make_scripted() {
+  SceneSinePath path;
+  path.start = Vec3(0.002, 0.01, 0.001);
+  path.amplitude = Vec3(0.0, 0.002, 0.0);
+  path.frequency = 1.5;
+  return {.kind = SceneScriptedHand{.path = path}};
+}
 
-Scene make_scene(double young, const char* hand) {
+/// Wants to be 3 mm inside, and yields.
+SceneHand make_simulated() {
+  SceneSimulatedHand hand;
+  hand.path = SceneKeyframePath{.keyframes = {{.time = 0.0, .position = Vec3(0.002, 0.014, 0.001)},
+                                              {.time = 0.6, .position = Vec3(0.002, 0.009, 0.001)}}};
+  return {.kind = hand};
+}
+
+Scene make_scene(double young, const SceneHand& hand) {
   PressedBlock block;
   block.young = young;
   block.hand = hand;
@@ -62,14 +71,14 @@ struct Truths {
 Truths compare_truths(double cell, const ExperimentOptions& options) {
   PressedBlock block;
   block.cell = cell;
-  block.hand = kScripted;
+  block.hand = make_scripted();
   block.seconds = 0.6;
   block.rows = 240;
   Scene scene = make_pressed_block(block);
   World world = make_world(scene);
   const RunData ours = run_truth(scene, world, options);
-  scene.tool = ToolSettings{};
-  scene.tool.radius = block.radius;
+  scene.tool = {};
+  scene.tool.kind = ScenePointTool{.radius = block.radius};
   scene.tool.coupling.stiffness = 5000.0;
   scene.tool.coupling.damping = 5.0;
   World other = make_world(scene);
@@ -105,7 +114,7 @@ constexpr Variant kVariants[] = {
 
 Table compare_variants(const ExperimentOptions& options, std::vector<RunData>& runs, Plot& plot) {
   constexpr double kPeriod = 0.02;
-  const Scene original = make_scene(2e4, kScripted);
+  const Scene original = make_scene(2e4, make_scripted());
   World world = make_world(original);
   const RunData truth = run_truth(original, world, options);
   Table table;
@@ -163,7 +172,7 @@ static ExperimentResult reproduce_delay(const ExperimentOptions& options) {
   double softest = 0.0, stiffest = 0.0, least = 0.0, most = 0.0;
   for (const double young : kStiffnesses) {
     const std::string name = fmt::format("E = {:.0f} kPa", 1e-3 * young);
-    const Scene scripted = make_scene(young, kScripted), felt = make_scene(young, kSimulated);
+    const Scene scripted = make_scene(young, make_scripted()), felt = make_scene(young, make_simulated());
     World world = make_world(scripted);
     const RunData truth = run_truth(scripted, world, options);
     TableRow error_row{name, {}}, energy_row{name, {}};

@@ -41,7 +41,7 @@ double compute_tip(const FemBody& beam) {
 
 Track follow(const Scene& scene, const ExperimentOptions& options) {
   World world = make_world(scene);
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device = make_device(scene);
   Driver driver(scene, "interpolation", world, *device);
   const auto& beam = dynamic_cast<const FemBody&>(*world.bodies()[0].body);
   const int each = static_cast<int>(std::lround(scene.run.slow_period / scene.run.dt));

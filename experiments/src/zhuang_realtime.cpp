@@ -39,7 +39,7 @@ Load measure(int cells) {
   Scene scene = make_pressed_block(block);
   set_slow_period(scene, kPeriod, 0.0);
   World world = make_world(scene);
-  const std::unique_ptr<Device> device = scene.make_device();
+  const std::unique_ptr<Device> device = make_device(scene);
   Driver driver(scene, "interpolation", world, *device);
   Load out;
   out.vertices = world.bodies()[0].body->block_count();

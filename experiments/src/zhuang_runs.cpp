@@ -5,22 +5,23 @@
 namespace palpate::zhuang {
 
 Scene make_pressed_block(const PressedBlock& b) {
-  return parse_scene(fmt::format(R"({{
-  "format": 1, "name": "pressed block", "seconds": {}, "method": "interpolation",
-  "world": {{ "gravity": [0, 0, 0] }},
-  "tool": {{ "type": "fingers", "fingers": [ {{ "radius": {} }} ] }},
-  "safety": {{ "ramp_time": 0 }},
-  "bodies": [ {{
-    "name": "block", "type": "soft", "model": "st_venant_kirchhoff", "friction": 0.3, "cell": {}, "max_rows": {},
-    "shape": {{ "type": "box", "size": [{}, {}, {}] }}, "position": [0, {}, 0],
-    "material": {{ "young_modulus": {}, "poisson_ratio": 0.3, "density": 1000, "mass_damping": {} }},
-    "fixed": [ {{ "min": [-1, -1, -1], "max": [1, {}, 1] }} ]
-  }} ],
-  "hand": {}
-}})",
-                                 b.seconds, b.radius, b.cell, b.rows, b.size.x(), b.size.y(), b.size.z(),
-                                 -0.5 * b.size.y(), b.young, b.damping, -b.size.y() + 1e-6, b.hand),
-                     "pressed block");
+  Scene scene;
+  scene.name = "pressed block";
+  scene.method = "interpolation";
+  scene.run.seconds = b.seconds;
+  scene.run.safety.ramp_time = 0.0;
+  scene.world.gravity = Vec3::Zero();
+  scene.tool.kind = SceneFingersTool{.fingers = {{.radius = b.radius}}};
+  SceneSoft block;
+  block.shape = SceneShape{.kind = BoxShape{.size = b.size}};
+  block.model = SceneSoft::Model::kStVenantKirchhoff;
+  block.cell = b.cell;
+  block.max_rows = b.rows;
+  block.material = {.young_modulus = b.young, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = b.damping};
+  block.fixed = {{.min = Vec3(-1.0, -1.0, -1.0), .max = Vec3(1.0, -b.size.y() + 1e-6, 1.0)}};
+  scene.bodies = {{.name = "block", .kind = block, .position = Vec3(0.0, -0.5 * b.size.y(), 0.0), .friction = 0.3}};
+  scene.hand = b.hand;
+  return scene;
 }
 
 void set_slow_period(Scene& scene, double period, double latency) {

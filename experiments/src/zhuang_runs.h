@@ -19,8 +19,9 @@ struct PressedBlock {
   double radius = 0.012;        ///< of the finger [m]
   double seconds = 2.0;
   int rows = 3;  ///< room for constraints of implicit steps
-  std::string hand =
-      R"({ "type": "scripted", "path": { "type": "keyframes", "keyframes": [ { "time": 0, "position": [0, 0.0125, 0] } ] } })";
+  /// Waits over the block.
+  SceneHand hand{.kind =
+                     SceneScriptedHand{.path = SceneKeyframePath{.keyframes = {{.position = Vec3(0.0, 0.0125, 0.0)}}}}};
 };
 Scene make_pressed_block(const PressedBlock& block);
 

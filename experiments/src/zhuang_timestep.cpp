@@ -44,7 +44,7 @@ Outcome press(const Scene& original, World& world, const Case& which, double dt)
   s.contact = which.contact;
   s.penalty_stiffness = which.stiffness;
   s.time_step = dt;
-  const std::unique_ptr<Device> start = scene.make_device();
+  const std::unique_ptr<Device> start = make_device(scene);
   Driver driver(scene, "interpolation", world, *start);
   Outcome out;
   double deep = 0.0;

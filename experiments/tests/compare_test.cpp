@@ -93,7 +93,8 @@ TEST(Compare, ReportHasEveryMethodAndPlot) {
   const Report report = make_comparison_report(scene, world, compare_methods(scene, world, {}));
   ASSERT_EQ(report.tables.size(), 3u);
   std::size_t able = 0;
-  for (const MethodInfo& method : registered_methods()) able += method.refuse(world, scene.tool).empty() ? 1u : 0u;
+  const ToolSettings tool = make_tool_settings(scene);
+  for (const MethodInfo& method : registered_methods()) able += method.refuse(world, tool).empty() ? 1u : 0u;
   EXPECT_EQ(report.tables[0].rows.size(), able);
   EXPECT_GE(report.plots.size(), 6u);
   EXPECT_LT(make_report_html(report).size(), 3u << 20);
@@ -119,6 +120,16 @@ TEST(Experiments, JsonHasTheDocumentedShape) {
   EXPECT_EQ(json["experiments"][0]["name"], "x");
   for (const char* key : {"name", "paper", "measured", "limit", "holds"}) EXPECT_TRUE(claim.contains(key)) << key;
   EXPECT_EQ(claim["holds"], true);
+}
+
+TEST(Experiments, WhatStoodInIsSaidInReportAndJson) {
+  const std::string note = "m.obj is not there: Palpate's own torus stands in.";
+  ExperimentResult result;
+  result.notes = {note};
+  const Report report = make_experiment_report(registered_experiments().front(), result);
+  EXPECT_NE(make_report_html(report).find("m.obj is not there"), std::string::npos);
+  const auto json = nlohmann::json::parse(make_experiments_json({{"x", {}, "x.html", result.notes}}));
+  EXPECT_EQ(json["experiments"][0]["notes"][0], note);
 }
 
 TEST(Experiments, UnknownNameIsRefusedWithASuggestion) {

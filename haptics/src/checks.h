@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "palpate/core/error.h"
+#include "palpate/core/fields.h"
 #include "palpate/core/math.h"
 
 /// Set-up checks shared by the settings of this layer. Each throws InputError naming field, value and allowed range.
@@ -22,6 +23,17 @@ inline void require_range(std::string_view field, double value, double low, doub
 inline void require_positive(std::string_view field, double value, double high, std::string_view unit) {
   if (value > 0.0 && value <= high) return;
   fail_input("{} = {} {}: must be above 0 and at most {}", field, value, unit, high);
+}
+
+/// Within its range; NaN fails.
+inline void require_in(std::string_view field, double value, const Range& range, std::string_view unit) {
+  if (!range.contains(value)) fail_input("{} = {}: {}", field, value, describe_allowed(range, unit));
+}
+
+/// Settings with a description, named in messages as `name.field`.
+template <typename Settings>
+void check_member(std::string_view name, Settings settings) {
+  check_fields("", [&](Fields& f) { f.object({.name = name, .doc = ""}, [&](Fields& o) { describe(o, settings); }); });
 }
 
 inline void require_finite(std::string_view field, const Vec3& value) {

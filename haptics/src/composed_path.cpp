@@ -120,14 +120,14 @@ class SequencePath final : public HandPath {
 
 std::unique_ptr<HandPath> make_path(const TremorPathSettings& s, std::unique_ptr<HandPath> base) {
   if (!base) fail_input("tremor: has no path to tremble on");
-  require_range("tremor.rms", s.rms, 0.0, 1.0, "m");
-  require_positive("tremor.low", s.low, 1e3, "Hz");
-  require_range("tremor.high", s.high, s.low, 1e3, "Hz");
+  require_in("tremor.rms", s.rms, s.kRms, "m");
+  require_in("tremor.low", s.low, s.kBand, "Hz");
+  require_in("tremor.high", s.high, {s.low, s.kBand.max}, "Hz");
   return std::make_unique<TremorPath>(s, std::move(base));
 }
 
 std::unique_ptr<HandPath> make_path(const SequencePathSettings& s, std::vector<std::unique_ptr<HandPath>> parts) {
-  require_range("sequence.blend_time", s.blend_time, 0.0, 1e3, "s");
+  require_in("sequence.blend_time", s.blend_time, s.kBlendTime, "s");
   if (parts.empty()) fail_input("sequence.parts is empty: must have one path at least");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i]) fail_input("sequence.parts[{}] is no path", i);

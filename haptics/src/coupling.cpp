@@ -6,11 +6,18 @@
 
 namespace palpate {
 
+void describe(Fields& f, VirtualCouplingSettings& s) {
+  const VirtualCouplingSettings d;
+  f.number({.name = "stiffness", .doc = "of the spring", .unit = "N/m"}, s.stiffness, d.stiffness, {0.0, 1e6, true});
+  f.number({.name = "damping", .doc = "of the damper", .unit = "N·s/m"}, s.damping, d.damping, {0.0, 1e4});
+  f.number({.name = "rotational_stiffness", .doc = "of the rotational spring", .unit = "N·m/rad"},
+           s.rotational_stiffness, d.rotational_stiffness, {0.0, 1e4});
+  f.number({.name = "rotational_damping", .doc = "of the rotational damper", .unit = "N·m·s/rad"}, s.rotational_damping,
+           d.rotational_damping, {0.0, 1e3});
+}
+
 void validate(const VirtualCouplingSettings& s) {
-  require_range("coupling.stiffness", s.stiffness, 0.0, 1e6, "N/m");
-  require_range("coupling.damping", s.damping, 0.0, 1e4, "N·s/m");
-  require_range("coupling.rotational_stiffness", s.rotational_stiffness, 0.0, 1e4, "N·m/rad");
-  require_range("coupling.rotational_damping", s.rotational_damping, 0.0, 1e3, "N·m·s/rad");
+  check_member("coupling", s);
 }
 
 CouplingWrenches coupling_wrenches(const VirtualCouplingSettings& s, const CouplingEnd& device,

@@ -146,10 +146,6 @@ class CirclePath final : public HandPath {
   Vec3 e2_;
 };
 
-void require_count(std::string_view field, int value) {
-  if (value < 0 || value > 1000000) fail_input("{} = {}: must be from 0 to 1000000", field, value);
-}
-
 }  // namespace
 
 std::unique_ptr<HandPath> make_path(const SinePathSettings& settings) {
@@ -158,11 +154,11 @@ std::unique_ptr<HandPath> make_path(const SinePathSettings& settings) {
   require_finite("sine.velocity", s.velocity);
   require_finite("sine.amplitude", s.amplitude);
   require_finite("sine.rotation_amplitude", s.rotation_amplitude);
-  require_range("sine.frequency", s.frequency, 0.0, 1e4, "Hz");
-  require_range("sine.phase", s.phase, -1e6, 1e6, "rad");
-  require_range("sine.start_time", s.start_time, 0.0, 1e9, "s");
-  require_range("sine.duration", s.duration, 0.0, 1e9, "s");
-  require_range("sine.ramp_time", s.ramp_time, 0.0, s.duration > 0.0 ? 0.5 * s.duration : 1e6, "s");
+  require_in("sine.frequency", s.frequency, s.kFrequency, "Hz");
+  require_in("sine.phase", s.phase, s.kPhase, "rad");
+  require_in("sine.start_time", s.start_time, s.kTime, "s");
+  require_in("sine.duration", s.duration, s.kTime, "s");
+  require_in("sine.ramp_time", s.ramp_time, s.duration > 0.0 ? Range{0.0, 0.5 * s.duration} : s.kRamp, "s");
   s.rotation = require_rotation("sine.rotation", s.rotation);
   return std::make_unique<SinePath>(s);
 }
@@ -170,14 +166,14 @@ std::unique_ptr<HandPath> make_path(const SinePathSettings& settings) {
 std::unique_ptr<HandPath> make_path(const PressAndSlidePathSettings& settings) {
   PressAndSlidePathSettings s = settings;
   require_finite("press_and_slide.start", s.start);
-  require_range("press_and_slide.depth", s.depth, 0.0, 10.0, "m");
-  require_positive("press_and_slide.approach_time", s.approach_time, 1e6, "s");
-  require_range("press_and_slide.hold_time", s.hold_time, 0.0, 1e6, "s");
-  require_positive("press_and_slide.slide_distance", s.slide_distance, 10.0, "m");
-  require_positive("press_and_slide.slide_speed", s.slide_speed, 100.0, "m/s");
-  require_positive("press_and_slide.slide_ramp", s.slide_ramp, 1e3, "s");
-  require_count("press_and_slide.strokes", s.strokes);
-  require_positive("press_and_slide.retract_time", s.retract_time, 1e6, "s");
+  require_in("press_and_slide.depth", s.depth, s.kDepth, "m");
+  require_in("press_and_slide.approach_time", s.approach_time, s.kMoveTime, "s");
+  require_in("press_and_slide.hold_time", s.hold_time, s.kHoldTime, "s");
+  require_in("press_and_slide.slide_distance", s.slide_distance, s.kDistance, "m");
+  require_in("press_and_slide.slide_speed", s.slide_speed, s.kSpeed, "m/s");
+  require_in("press_and_slide.slide_ramp", s.slide_ramp, s.kRamp, "s");
+  require_in("press_and_slide.strokes", s.strokes, s.kStrokes, "");
+  require_in("press_and_slide.retract_time", s.retract_time, s.kMoveTime, "s");
   s.rotation = require_rotation("press_and_slide.rotation", s.rotation);
   s.direction = require_direction("press_and_slide.direction", s.direction);
   const Vec3 aside = require_direction("press_and_slide.slide_direction", s.slide_direction);
@@ -193,9 +189,9 @@ std::unique_ptr<HandPath> make_path(const PressAndSlidePathSettings& settings) {
 std::unique_ptr<HandPath> make_path(const TapPathSettings& settings) {
   TapPathSettings s = settings;
   require_finite("tap.start", s.start);
-  require_range("tap.depth", s.depth, 0.0, 10.0, "m");
-  require_positive("tap.period", s.period, 1e6, "s");
-  require_count("tap.count", s.count);
+  require_in("tap.depth", s.depth, s.kDepth, "m");
+  require_in("tap.period", s.period, s.kPeriod, "s");
+  require_in("tap.count", s.count, s.kCount, "");
   s.rotation = require_rotation("tap.rotation", s.rotation);
   s.direction = require_direction("tap.direction", s.direction);
   return std::make_unique<TapPath>(s);
@@ -204,10 +200,10 @@ std::unique_ptr<HandPath> make_path(const TapPathSettings& settings) {
 std::unique_ptr<HandPath> make_path(const CirclePathSettings& settings) {
   CirclePathSettings s = settings;
   require_finite("circle.centre", s.centre);
-  require_range("circle.radius", s.radius, 0.0, 10.0, "m");
-  require_positive("circle.frequency", s.frequency, 1e3, "Hz");
-  require_range("circle.turns", s.turns, 0.0, 1e9, "");
-  require_range("circle.lead_in", s.lead_in, 0.0, s.turns > 0.0 ? s.turns / s.frequency : 1e6, "s");
+  require_in("circle.radius", s.radius, s.kRadius, "m");
+  require_in("circle.frequency", s.frequency, s.kFrequency, "Hz");
+  require_in("circle.turns", s.turns, s.kTurns, "");
+  require_in("circle.lead_in", s.lead_in, s.turns > 0.0 ? Range{0.0, s.turns / s.frequency} : s.kLeadIn, "s");
   s.rotation = require_rotation("circle.rotation", s.rotation);
   s.axis = require_direction("circle.axis", s.axis);
   return std::make_unique<CirclePath>(s);

@@ -101,7 +101,7 @@ std::unique_ptr<HandPath> make_path(KeyframePathSettings settings) {
                settings.rotations.size(), n);
   }
   for (std::size_t i = 0; i < n; ++i) {
-    require_range(fmt::format("keyframes.times[{}]", i), settings.times[i], 0.0, 1e9, "s");
+    require_in(fmt::format("keyframes.times[{}]", i), settings.times[i], settings.kTime, "s");
     if (i > 0 && !(settings.times[i] > settings.times[i - 1])) {
       fail_input("keyframes.times[{}] = {} s: must be above the one before, {} s", i, settings.times[i],
                  settings.times[i - 1]);
@@ -115,7 +115,7 @@ std::unique_ptr<HandPath> make_path(KeyframePathSettings settings) {
     fail_input("keyframes.grips has {} entries: must have {}, one for each time, or none", settings.grips.size(), n);
   }
   for (std::size_t i = 0; i < settings.grips.size(); ++i) {
-    require_range(fmt::format("keyframes.grips[{}]", i), settings.grips[i], 0.0, 1.0, "");
+    require_in(fmt::format("keyframes.grips[{}]", i), settings.grips[i], settings.kGrip, "");
   }
   return std::make_unique<KeyframePath>(std::move(settings));
 }

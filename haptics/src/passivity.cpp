@@ -7,16 +7,27 @@
 
 namespace palpate {
 
+void describe(Fields& f, PassivitySettings& s) {
+  const PassivitySettings d;
+  f.number({.name = "allowance", .doc = "energy that may be given to the hand before the controller acts", .unit = "J"},
+           s.allowance, d.allowance, {0.0, 1e3});
+  f.number({.name = "credit_limit", .doc = "most energy taken from the hand that is remembered", .unit = "J"},
+           s.credit_limit, d.credit_limit, kNotNegative);
+  f.number({.name = "debt_limit", .doc = "most energy given to the hand that is remembered", .unit = "J"}, s.debt_limit,
+           d.debt_limit, kNotNegative);
+  f.number({.name = "max_damping", .doc = "most damping that the controller adds", .unit = "N·s/m"}, s.max_damping,
+           d.max_damping, {0.0, 1e3});
+  f.number({.name = "max_rotational_damping",
+            .doc = "most rotational damping that the controller adds",
+            .unit = "N·m·s/rad"},
+           s.max_rotational_damping, d.max_rotational_damping, {0.0, 100.0});
+  f.require(s.debt_limit > s.allowance,
+            fmt::format("debt_limit = {} J: must be above allowance, {} J, or the controller never acts", s.debt_limit,
+                        s.allowance));
+}
+
 void validate(const PassivitySettings& s) {
-  require_range("passivity.allowance", s.allowance, 0.0, 1000.0, "J");
-  require_range("passivity.credit_limit", s.credit_limit, 0.0, kInfinity, "J");
-  require_range("passivity.debt_limit", s.debt_limit, 0.0, kInfinity, "J");
-  require_range("passivity.max_damping", s.max_damping, 0.0, 1000.0, "N·s/m");
-  require_range("passivity.max_rotational_damping", s.max_rotational_damping, 0.0, 100.0, "N·m·s/rad");
-  if (s.debt_limit <= s.allowance) {
-    fail_input("passivity.debt_limit = {} J: must be above passivity.allowance = {} J, or the controller never acts",
-               s.debt_limit, s.allowance);
-  }
+  check_member("passivity", s);
 }
 
 double EnergyObserver::observe(const Pose& pose) noexcept {

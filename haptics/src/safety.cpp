@@ -33,14 +33,27 @@ Vec3 shortened(const Vec3& v, double limit, bool& hit) noexcept {
 
 }  // namespace
 
+void describe(Fields& f, SafetySettings& s, const SafetySettings& d) {
+  f.number({.name = "max_force", .doc = "largest force sent; the device's own limit if that is lower", .unit = "N"},
+           s.max_force, d.max_force, {0.0, 1000.0, true});
+  f.number({.name = "max_torque", .doc = "largest torque sent; 0: none", .unit = "N·m"}, s.max_torque, d.max_torque,
+           {0.0, 100.0});
+  f.number({.name = "max_force_rate", .doc = "fastest change of force", .unit = "N/s"}, s.max_force_rate,
+           d.max_force_rate, {0.0, 1e7, true});
+  f.number({.name = "max_torque_rate", .doc = "fastest change of torque", .unit = "N·m/s"}, s.max_torque_rate,
+           d.max_torque_rate, {0.0, 1e6, true});
+  f.number({.name = "ramp_time", .doc = "force comes in over this time at start", .unit = "s"}, s.ramp_time,
+           d.ramp_time, {0.0, 60.0});
+  f.number({.name = "stale_after",
+            .doc = "model age at which the force begins to fade; default: latency + 2 slow_period",
+            .unit = "s"},
+           s.stale_after, d.stale_after, {0.0, 60.0, true});
+  f.number({.name = "fade_time", .doc = "force fades over this time", .unit = "s"}, s.fade_time, d.fade_time,
+           {0.0, 60.0});
+}
+
 void validate(const SafetySettings& s) {
-  require_positive("safety.max_force", s.max_force, 1000.0, "N");
-  require_range("safety.max_torque", s.max_torque, 0.0, 100.0, "N·m");
-  require_positive("safety.max_force_rate", s.max_force_rate, 1e7, "N/s");
-  require_positive("safety.max_torque_rate", s.max_torque_rate, 1e6, "N·m/s");
-  require_range("safety.ramp_time", s.ramp_time, 0.0, 60.0, "s");
-  require_positive("safety.stale_after", s.stale_after, 60.0, "s");
-  require_range("safety.fade_time", s.fade_time, 0.0, 60.0, "s");
+  check_member("safety", s);
 }
 
 SafetyStage::SafetyStage(const SafetySettings& settings, double dt) : settings_(settings) {

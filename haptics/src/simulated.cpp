@@ -39,24 +39,34 @@ double quantised(double x, double resolution) noexcept {
 
 }  // namespace
 
+void describe(Fields& f, HandImpedance& s) {
+  const HandImpedance d;
+  f.number({.name = "mass", .doc = "of the hand that goes with the handle", .unit = "kg"}, s.mass, d.mass,
+           {0.0, 100.0});
+  f.number({.name = "damping", .doc = "of the grip", .unit = "N·s/m"}, s.damping, d.damping, {0.0, 1e4});
+  f.number({.name = "stiffness", .doc = "of the grip; 0: follows by damping alone", .unit = "N/m"}, s.stiffness,
+           d.stiffness, {0.0, 1e6});
+  f.number({.name = "rotational_inertia", .doc = "of the hand that goes with the handle", .unit = "kg·m²"},
+           s.rotational_inertia, d.rotational_inertia, {0.0, 1.0});
+  f.number({.name = "rotational_damping", .doc = "of the grip", .unit = "N·m·s/rad"}, s.rotational_damping,
+           d.rotational_damping, {0.0, 100.0});
+  f.number({.name = "rotational_stiffness", .doc = "of the grip", .unit = "N·m/rad"}, s.rotational_stiffness,
+           d.rotational_stiffness, {0.0, 1e4});
+}
+
 void validate(const SimulatedDeviceSettings& s) {
-  require_positive("device.mass", s.mass, 100.0, "kg");
-  require_range("device.damping", s.damping, 0.0, 1e4, "N·s/m");
-  require_range("device.coulomb_friction", s.coulomb_friction, 0.0, 1e3, "N");
+  require_in("device.mass", s.mass, s.kMass, "kg");
+  require_in("device.damping", s.damping, s.kDamping, "N·s/m");
+  require_in("device.coulomb_friction", s.coulomb_friction, s.kCoulombFriction, "N");
   require_range("device.rotational_inertia", s.rotational_inertia, 0.0, 1.0, "kg·m²");
   require_range("device.rotational_damping", s.rotational_damping, 0.0, 100.0, "N·m·s/rad");
-  require_positive("device.max_force", s.max_force, kInfinity, "N");
+  require_in("device.max_force", s.max_force, kPositive, "N");
   require_positive("device.max_torque", s.max_torque, kInfinity, "N·m");
   require_positive("device.max_stiffness", s.max_stiffness, kInfinity, "N/m");
   require_range("device.workspace_radius", s.workspace_radius, 0.0, 10.0, "m");
-  require_range("device.encoder_resolution", s.encoder_resolution, 0.0, 0.01, "m");
+  require_in("device.encoder_resolution", s.encoder_resolution, s.kEncoderResolution, "m");
   validate(s.velocity);
-  require_range("hand.mass", s.hand.mass, 0.0, 100.0, "kg");
-  require_range("hand.damping", s.hand.damping, 0.0, 1e4, "N·s/m");
-  require_range("hand.stiffness", s.hand.stiffness, 0.0, 1e6, "N/m");
-  require_range("hand.rotational_inertia", s.hand.rotational_inertia, 0.0, 1.0, "kg·m²");
-  require_range("hand.rotational_damping", s.hand.rotational_damping, 0.0, 100.0, "N·m·s/rad");
-  require_range("hand.rotational_stiffness", s.hand.rotational_stiffness, 0.0, 1e4, "N·m/rad");
+  check_member("hand", s.hand);
 }
 
 std::vector<std::string_view> simulated_device_presets() {

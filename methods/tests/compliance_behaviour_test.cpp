@@ -137,7 +137,8 @@ TEST(Compliance, ConstraintForceIsGripForceLessTheToolsWeight) {
   for (const bool constraints : {false, true}) {
     TwoRates run;
     make_tied(run, 2e4);
-    run.settings.compliance.force = constraints ? "constraints" : "grip";
+    using Force = ComplianceSettings::Force;
+    run.settings.compliance.force = constraints ? Force::kConstraints : Force::kGrip;
     run.start();
     run.go(Vec3(0.0, 0.18, 0.0), 0.5);
     results[constraints ? 1 : 0] = run.go(Vec3(0.0, 0.18, 0.0), 4.0);

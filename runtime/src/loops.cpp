@@ -6,6 +6,7 @@
 
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/core/fields.h"
 
 namespace palpate {
 
@@ -92,15 +93,30 @@ void forget_times(StepRow& row) noexcept {
   row.stage_time.fill(kNotMeasured);
 }
 
-void validate(const RunSettings& s) {
-  if (!(s.dt >= 1e-5 && s.dt <= 0.1)) fail_input("dt = {} s; allowed: 1e-5 to 0.1", s.dt);
-  if (!(s.slow_period >= s.dt && s.slow_period <= 10.0)) {
-    fail_input("slow_period = {} s; allowed: dt ({}) to 10", s.slow_period, s.dt);
-  }
-  if (!(s.latency >= 0.0 && s.latency <= 10.0)) fail_input("latency = {} s; allowed: 0 to 10", s.latency);
-  if (!(s.extra_latency >= 0.0 && s.extra_latency <= 1.0))
-    fail_input("extra_latency = {} s; allowed: 0 to 1", s.extra_latency);
-  if (!(s.seconds > 0.0 && s.seconds <= 1e6)) fail_input("seconds = {}; allowed: above 0, up to 1e6", s.seconds);
+void describe_rates(Fields& f, RunSettings& s) {
+  const RunSettings d;
+  f.number({.name = "dt", .doc = "fast period", .unit = "s"}, s.dt, d.dt, {1e-5, 0.1});
+  f.number({.name = "slow_period", .doc = "slow period ΔT, at least dt", .unit = "s"}, s.slow_period, d.slow_period,
+           {1e-5, 10.0});
+  f.number({.name = "latency",
+            .doc = "from the start of a slow step to its model in the fast loop, in lockstep; default: slow_period",
+            .unit = "s"},
+           s.latency, s.slow_period, {0.0, 10.0});
+  f.number(
+      {.name = "extra_latency", .doc = "added to every model's way to the fast loop, in real time too", .unit = "s"},
+      s.extra_latency, d.extra_latency, {0.0, 1.0});
+  f.number({.name = "stall_from", .doc = "no slow step begins from here … (lockstep; shows the watchdog)", .unit = "s"},
+           s.stall_from, d.stall_from, kNotNegative);
+  f.number({.name = "stall_until", .doc = "… to here", .unit = "s"}, s.stall_until, d.stall_until, kNotNegative);
+  f.require(s.slow_period >= s.dt, fmt::format("slow_period = {}: must be at least dt, {} s", s.slow_period, s.dt));
+}
+
+void validate(const RunSettings& settings) {
+  RunSettings s = settings;
+  check_fields("", [&](Fields& f) {
+    describe_rates(f, s);
+    f.number({.name = "seconds", .doc = "", .unit = "s"}, s.seconds, s.seconds, kRunSeconds);
+  });
   validate(s.safety);
   if (s.passivity) validate(*s.passivity);
 }

@@ -1,64 +1,93 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
-#include "fields.h"
+#include "json_layout.h"
+#include "scene_fields.h"
 
 namespace palpate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using SchemaJson = nlohmann::ordered_json;
+
+JsonText make_text(const SchemaJson& json) {
+  JsonText out;
+  if (json.is_structured()) {
+    out.type = json.is_object() ? JsonText::Type::kObject : JsonText::Type::kList;
+    for (const auto& [name, member] : json.items())
+      out.members.emplace_back(json.is_object() ? name : std::string(), make_text(member));
+  } else {
+    out.text = json.is_number_float() ? show_number(json.get<double>()) : json.dump();
+  }
+  return out;
+}
 
 class Describer final : public Fields {
  public:
-  void number(const Field& field, double& value, const Range& range) override {
-    Json& j = add(field, "number");
-    describe(range, j);
-    if (!field.required && std::isfinite(value)) j["default"] = value;
+  explicit Describer(SchemaJson& defs) : defs_(&defs) {}
+
+  void number(const Field& field, double&, double standard, const Range& range) override {
+    SchemaJson& j = add(field, "number");
+    describe_bounds(range, j);
+    if (!field.required && std::isfinite(standard)) j["default"] = standard;
   }
 
-  void integer(const Field& field, int& value, const Range& range) override {
-    Json& j = add(field, "integer");
-    describe(range, j);
-    if (!field.required) j["default"] = value;
+  void integer(const Field& field, int&, int standard, const Range& range) override {
+    SchemaJson& j = add(field, "integer");
+    if (std::isfinite(range.min)) j["minimum"] = static_cast<std::int64_t>(range.min);
+    if (std::isfinite(range.max)) j["maximum"] = static_cast<std::int64_t>(range.max);
+    if (!field.required) j["default"] = standard;
   }
 
-  void boolean(const Field& field, bool& value) override {
-    Json& j = add(field, "boolean");
-    if (!field.required) j["default"] = value;
+  void boolean(const Field& field, bool&, bool standard) override {
+    SchemaJson& j = add(field, "boolean");
+    if (!field.required) j["default"] = standard;
   }
 
-  void text(const Field& field, std::string& value) override {
-    Json& j = add(field, "string");
-    if (!field.required && !value.empty()) j["default"] = value;
+  void text(const Field& field, std::string&, std::string_view standard) override {
+    SchemaJson& j = add(field, "string");
+    if (!field.required && !standard.empty()) j["default"] = standard;
   }
 
-  void vector(const Field& field, Vec3& value) override {
-    Json& j = add(field, "array");
-    j["items"] = {{"type", "number"}};
-    j["minItems"] = 3;
-    j["maxItems"] = 3;
-    if (!field.required) j["default"] = {value.x(), value.y(), value.z()};
+  void vector(const Field& field, Vec3&, const Vec3& standard) override {
+    add(field, "")["$ref"] = define("vector", [] {
+      return SchemaJson{{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 3}, {"maxItems", 3}};
+    });
+    if (!field.required) properties_[std::string(field.name)]["default"] = {standard.x(), standard.y(), standard.z()};
   }
 
-  void choice(const Field& field, std::string& value, const std::vector<std::string_view>& allowed) override {
-    Json& j = add(field, "string");
+  void word(const Field& field, std::string&, std::string_view standard,
+            const std::vector<std::string_view>& allowed) override {
+    SchemaJson& j = add(field, "string");
     j["enum"] = allowed;
-    if (!field.required && !value.empty()) j["default"] = value;
+    if (!field.required && !standard.empty()) j["default"] = standard;
+  }
+
+  void optional_number(const Field& field, std::optional<double>&, const Range& range) override {
+    describe_bounds(range, add(field, "number"));
   }
 
   void object(const Field& field, const std::function<void(Fields&)>& visit) override {
-    add(field, "object").update(of(visit));
+    add(field, "").update(make_inner(field, visit));
   }
 
-  void list(const Field& field, std::size_t max_items, const std::function<void(Fields&)>& visit) override {
-    Json& j = add(field, "array");
-    j["items"] = of(visit);
-    j["maxItems"] = max_items;
+  void items(const Field& field, const ListSize& size, std::size_t count,
+             const std::function<void(Fields&, std::size_t)>& visit) override {
+    SchemaJson& j = add(field, "array");
+    j["items"] = make_inner(field, [&](Fields& f) { visit(f, count); });
+    if (size.min > 0) j["minItems"] = size.min;
+    j["maxItems"] = size.max;
   }
 
-  void kind(const std::vector<Kind>& kinds) override {
-    for (const Kind& k : kinds) {
-      Describer inner;
+  void optional_object(const Field& field, bool, const std::function<void(Fields&)>& visit) override {
+    object(field, visit);
+  }
+
+  void kind(const std::vector<FieldKind>& kinds) override {
+    for (const FieldKind& k : kinds) {
+      Describer inner(*defs_);
+      inner.name_ = k.name;
       inner.properties_["type"] = {{"const", k.name}, {"description", k.doc}};
       inner.required_.push_back("type");
       k.visit(inner);
@@ -66,45 +95,63 @@ class Describer final : public Fields {
     }
   }
 
-  std::string place() const override { return {}; }
+  void require(bool, std::string_view) override {}
+  void mark(SourcePlace&) override {}
 
-  static Json of(const std::function<void(Fields&)>& visit) {
-    Describer inner;
-    visit(inner);
-    return inner.schema();
-  }
-
- private:
-  Json& add(const Field& field, std::string_view type) {
-    Json& j = properties_[std::string(field.name)];
-    j["type"] = type;
-    j["description"] = std::string(field.doc) + (field.unit.empty() ? "" : " [" + std::string(field.unit) + "]");
-    if (field.required) required_.push_back(field.name);
-    return j;
-  }
-
-  static void describe(const Range& range, Json& j) {
-    if (std::isfinite(range.min)) j[range.above_min ? "exclusiveMinimum" : "minimum"] = range.min;
-    if (std::isfinite(range.max)) j["maximum"] = range.max;
-  }
-
-  // Keys common to all kinds are repeated in each, because a closed object must list all its keys in one place.
-  Json schema() const {
-    if (kinds_.empty()) return closed(properties_, required_);
-    Json j;
-    j["type"] = "object";
+  /// `def`: its kinds are called after the last word of it. "tap_path" is a kind of "path" and of "single_path".
+  SchemaJson make_schema(std::string_view def) const {
+    if (kinds_.empty()) return close(properties_, required_);
+    SchemaJson j;
     for (const Describer& k : kinds_) {
-      Json properties = k.properties_;
+      // A closed object must list all its keys in one place: those that all kinds have are repeated in each.
+      SchemaJson properties = k.properties_;
       properties.update(properties_);
-      Json required = k.required_;
+      SchemaJson required = k.required_;
       for (const auto& name : required_) required.push_back(name);
-      j["oneOf"].push_back(closed(properties, required));
+      const std::string name = fmt::format("{}_{}", k.name_, def.substr(def.rfind('_') + 1));
+      j["oneOf"].push_back({{"$ref", define(name, [&] { return close(properties, required); })}});
     }
     return j;
   }
 
-  static Json closed(const Json& properties, const Json& required) {
-    Json j;
+ private:
+  SchemaJson& add(const Field& field, std::string_view type) {
+    SchemaJson& j = properties_[std::string(field.name)];
+    j["description"] = std::string(field.doc) + (field.unit.empty() ? "" : " [" + std::string(field.unit) + "]");
+    if (!type.empty()) j["type"] = type;
+    if (field.required) required_.push_back(field.name);
+    return j;
+  }
+
+  SchemaJson make_inner(const Field& field, const std::function<void(Fields&)>& visit) const {
+    const auto make = [&] {
+      Describer inner(*defs_);
+      visit(inner);
+      return inner.make_schema(field.def);
+    };
+    if (field.def.empty()) return make();
+    return {{"$ref", define(field.def, make)}};
+  }
+
+  /// Puts the definition under $defs, once, and returns how to refer to it. What is described in two ways cannot have
+  /// one name.
+  std::string define(std::string_view name, const std::function<SchemaJson()>& make) const {
+    const std::string key(name);
+    SchemaJson made = make();
+    if (!defs_->contains(key))
+      (*defs_)[key] = std::move(made);
+    else if ((*defs_)[key] != made)
+      throw std::logic_error("two definitions are called " + key);
+    return "#/$defs/" + key;
+  }
+
+  static void describe_bounds(const Range& range, SchemaJson& j) {
+    if (std::isfinite(range.min)) j[range.above_min ? "exclusiveMinimum" : "minimum"] = range.min;
+    if (std::isfinite(range.max)) j["maximum"] = range.max;
+  }
+
+  static SchemaJson close(const SchemaJson& properties, const SchemaJson& required) {
+    SchemaJson j;
     j["type"] = "object";
     j["properties"] = properties;
     if (!required.empty()) j["required"] = required;
@@ -112,20 +159,28 @@ class Describer final : public Fields {
     return j;
   }
 
-  Json properties_ = Json::object();
-  Json required_ = Json::array();
+  SchemaJson* defs_;
+  std::string name_;  ///< of a kind
+  SchemaJson properties_ = SchemaJson::object();
+  SchemaJson required_ = SchemaJson::array();
   std::vector<Describer> kinds_;
 };
 
 }  // namespace
 
 std::string describe_fields(std::string_view title, const std::function<void(Fields&)>& visit) {
-  Json schema;
+  SchemaJson defs = SchemaJson::object();
+  Describer describer(defs);
+  visit(describer);
+  SchemaJson schema;
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   schema["title"] = title;
-  schema.update(Describer::of(visit));
-  schema["properties"]["$schema"] = {{"type", "string"}, {"description", "where an editor finds this schema"}};
-  return schema.dump(2) + "\n";
+  schema.update(describer.make_schema(""));
+  std::vector<std::string> names;
+  for (const auto& [name, definition] : defs.items()) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) schema["$defs"][name] = defs[name];
+  return lay_out(make_text(schema));
 }
 
 }  // namespace palpate

@@ -1,6 +1,7 @@
 #include "json_value.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "palpate/core/error.h"
@@ -9,6 +10,14 @@ namespace palpate {
 namespace {
 
 constexpr std::size_t kMaxDepth = 32;
+constexpr int kNumberOverflow = 406;  // the library's number for it
+
+/// A number as it stood in the file, without the library's words around it, and not all of a very long one.
+std::string quote_number(std::string_view token) {
+  const std::size_t begin = std::min(token.find_first_of("-0123456789"), token.size());
+  const std::string_view number = token.substr(begin, token.find_first_not_of("+-0123456789.eE", begin) - begin);
+  return number.size() <= 24 ? std::string(number) : fmt::format("{}…", number.substr(0, 24));
+}
 
 /// Feeds the parser and remembers how far it has read: the library tells no positions for what it accepts.
 struct CountingIterator {
@@ -58,6 +67,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t, const std::string& token, const nlohmann::detail::exception& error) override {
+    if (error.id == kNumberOverflow) {
+      fail_input("{}:{}: {} = {}: too large a number; at most {:.1e}", file_, line(), path(), quote_number(token),
+                 std::numeric_limits<double>::max());
+    }
     std::string what = error.what();
     // The library's own prefix and position say less than ours.
     if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
@@ -74,6 +87,20 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
       counted_ = last;
     }
     return line_;
+  }
+
+  /// Of the value that is being read: `bodies[0].friction`.
+  std::string path() const {
+    std::string out;
+    for (std::size_t i = 0; i < stack_.size(); ++i) {
+      const JsonValue& parent = *stack_[i];
+      const bool last = i + 1 == stack_.size();
+      if (parent.type == JsonValue::Type::kObject)
+        out += fmt::format("{}{}", out.empty() ? "" : ".", last ? key_ : parent.members.back().first);
+      else
+        out += fmt::format("[{}]", last ? parent.items.size() : parent.items.size() - 1);
+    }
+    return out.empty() ? "the scene" : out;
   }
 
   JsonValue& add(JsonValue::Type type) {

@@ -14,9 +14,9 @@ struct JsonValue {
   int line = 0;  ///< from 1
   bool boolean = false;
   double number = 0.0;
-  std::string text;
-  std::vector<JsonValue> items;                            ///< of a list
-  std::vector<std::pair<std::string, JsonValue>> members;  ///< of an object, in the file's order
+  std::string text{};
+  std::vector<JsonValue> items{};                            ///< of a list
+  std::vector<std::pair<std::string, JsonValue>> members{};  ///< of an object, in the file's order
 
   const JsonValue* find(std::string_view key) const noexcept;
 };

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fields.h"
 #include "json_value.h"
 #include "palpate/core/error.h"
+#include "scene_fields.h"
 
 namespace palpate {
 namespace {
 
-std::string show(const JsonValue& value) {
+std::string show_value(const JsonValue& value) {
   switch (value.type) {
     case JsonValue::Type::kNumber:
       return fmt::format("{}", value.number);
@@ -21,28 +21,19 @@ std::string show(const JsonValue& value) {
   }
 }
 
-std::string show(const Range& range) {
-  const bool low = std::isfinite(range.min), high = std::isfinite(range.max);
-  if (low && high) return fmt::format("{}{} to {}", range.above_min ? "above " : "", range.min, range.max);
-  if (low) return fmt::format("{} {}", range.above_min ? "above" : "at least", range.min);
-  if (high) return fmt::format("at most {}", range.max);
-  return "any number";
-}
-
-bool within(double x, const Range& range) noexcept {
-  return std::isfinite(x) && (range.above_min ? x > range.min : x >= range.min) && x <= range.max;
-}
-
 class Reader final : public Fields {
  public:
-  Reader(const JsonValue& value, const std::string& file, std::string path)
-      : value_(value), file_(file), path_(std::move(path)) {}
+  /// `absent`: the object is not in the file, and nothing of it is missed.
+  Reader(const JsonValue& value, const std::string& file, std::string path, bool absent = false)
+      : value_(value), file_(file), path_(std::move(path)), absent_(absent) {}
 
-  void number(const Field& field, double& value, const Range& range) override {
-    if (const JsonValue* v = find(field, JsonValue::Type::kNumber)) value = checked(*v, field, range);
+  void number(const Field& field, double& value, double standard, const Range& range) override {
+    const JsonValue* v = find(field, JsonValue::Type::kNumber);
+    value = v ? checked(*v, field, range) : standard;
   }
 
-  void integer(const Field& field, int& value, const Range& range) override {
+  void integer(const Field& field, int& value, int standard, const Range& range) override {
+    value = standard;
     const JsonValue* v = find(field, JsonValue::Type::kNumber);
     if (!v) return;
     const double x = checked(*v, field, range);
@@ -50,68 +41,94 @@ class Reader final : public Fields {
     value = static_cast<int>(x);
   }
 
-  void boolean(const Field& field, bool& value) override {
-    if (const JsonValue* v = find(field, JsonValue::Type::kBoolean)) value = v->boolean;
+  void boolean(const Field& field, bool& value, bool standard) override {
+    const JsonValue* v = find(field, JsonValue::Type::kBoolean);
+    value = v ? v->boolean : standard;
   }
 
-  void text(const Field& field, std::string& value) override {
-    if (const JsonValue* v = find(field, JsonValue::Type::kText)) value = v->text;
+  void text(const Field& field, std::string& value, std::string_view standard) override {
+    const JsonValue* v = find(field, JsonValue::Type::kText);
+    value = v ? v->text : std::string(standard);
   }
 
-  void vector(const Field& field, Vec3& value) override {
+  void vector(const Field& field, Vec3& value, const Vec3& standard) override {
     const JsonValue* v = find(field, JsonValue::Type::kList);
+    value = standard;
     if (!v) return;
     if (v->items.size() != 3)
       fail_input("{}: has {} items; must be three numbers [x, y, z]", at(*v, field.name), v->items.size());
     for (int i = 0; i < 3; ++i) {
       const JsonValue& item = v->items[static_cast<std::size_t>(i)];
-      const std::string name = fmt::format("{}[{}]", field.name, i);
-      if (item.type != JsonValue::Type::kNumber) fail(item, name, "must be a number");
-      value[i] = checked(item, Field{name, ""}, kAnyNumber);
+      if (item.type != JsonValue::Type::kNumber) fail(item, fmt::format("{}[{}]", field.name, i), "must be a number");
+      value[i] = item.number;
     }
   }
 
-  void choice(const Field& field, std::string& value, const std::vector<std::string_view>& allowed) override {
+  void word(const Field& field, std::string& value, std::string_view standard,
+            const std::vector<std::string_view>& allowed) override {
+    value = standard;
     const JsonValue* v = find(field, JsonValue::Type::kText);
     if (!v) return;
-    if (std::find(allowed.begin(), allowed.end(), v->text) == allowed.end()) {
-      fail(*v, field.name, fmt::format("must be one of: {}{}", join_words(allowed), suggestion(v->text, allowed)));
-    }
+    if (std::find(allowed.begin(), allowed.end(), v->text) == allowed.end())
+      fail(*v, field.name, describe_allowed(v->text, allowed));
     value = v->text;
   }
 
-  void object(const Field& field, const std::function<void(Fields&)>& visit) override {
-    if (const JsonValue* v = find(field, JsonValue::Type::kObject)) read(*v, join(field.name), visit);
+  void optional_number(const Field& field, std::optional<double>& value, const Range& range) override {
+    value.reset();
+    if (const JsonValue* v = find(field, JsonValue::Type::kNumber)) value = checked(*v, field, range);
   }
 
-  void list(const Field& field, std::size_t max_items, const std::function<void(Fields&)>& visit) override {
+  void object(const Field& field, const std::function<void(Fields&)>& visit) override {
+    static const JsonValue nothing{.type = JsonValue::Type::kObject};
+    const JsonValue* v = find(field, JsonValue::Type::kObject);
+    Reader reader(v ? *v : nothing, file_, join(field.name), !v);
+    reader.read(visit);
+  }
+
+  void items(const Field& field, const ListSize& size, std::size_t,
+             const std::function<void(Fields&, std::size_t)>& visit) override {
     const JsonValue* v = find(field, JsonValue::Type::kList);
     if (!v) return;
-    if (v->items.size() > max_items)
-      fail_input("{}: has {} items; at most {}", at(*v, field.name), v->items.size(), max_items);
-    for (std::size_t i = 0; i < v->items.size(); ++i) {
+    const std::size_t count = v->items.size();
+    if (count < size.min && count == 0) fail_input("{} is empty; give at least one", at(*v, field.name));
+    if (count < size.min) fail_input("{}: has {} items; at least {}", at(*v, field.name), count, size.min);
+    if (count > size.max) fail_input("{}: has {} items; at most {}", at(*v, field.name), count, size.max);
+    for (std::size_t i = 0; i < count; ++i) {
       const std::string name = fmt::format("{}[{}]", field.name, i);
       if (v->items[i].type != JsonValue::Type::kObject) fail(v->items[i], name, "must be an object");
-      read(v->items[i], join(name), visit);
+      Reader(v->items[i], file_, join(name)).read([&](Fields& f) { visit(f, i); });
     }
   }
 
-  void kind(const std::vector<Kind>& kinds) override {
+  void optional_object(const Field& field, bool, const std::function<void(Fields&)>& visit) override {
+    if (const JsonValue* v = find(field, JsonValue::Type::kObject)) Reader(*v, file_, join(field.name)).read(visit);
+  }
+
+  void kind(const std::vector<FieldKind>& kinds) override {
     std::vector<std::string_view> names;
-    for (const Kind& k : kinds) names.push_back(k.name);
     std::string type;
-    choice({.name = "type", .doc = "", .required = true}, type, names);
-    for (const Kind& k : kinds) {
+    for (const FieldKind& k : kinds) {
+      names.push_back(k.name);
+      if (absent_ && k.chosen) type = k.name;
+    }
+    if (!absent_) word({.name = "type", .doc = "", .required = true}, type, "", names);
+    for (const FieldKind& k : kinds) {
       if (k.name == type) k.visit(*this);
     }
   }
 
-  std::string place() const override { return at(value_, {}); }
+  void require(bool good, std::string_view what) override {
+    if (!good) fail_input("{}: {}", at(value_, {}), what);
+  }
 
-  void read(const JsonValue& value, const std::string& path, const std::function<void(Fields&)>& visit) {
-    Reader reader(value, file_, path);
-    visit(reader);
-    reader.refuse_unknown();
+  void mark(SourcePlace& place) override {
+    if (!absent_) place.text = at(value_, {});
+  }
+
+  void read(const std::function<void(Fields&)>& visit) {
+    visit(*this);
+    refuse_unknown();
   }
 
  private:
@@ -125,16 +142,16 @@ class Reader final : public Fields {
   }
 
   [[noreturn]] void fail(const JsonValue& value, std::string_view name, std::string_view what) const {
-    fail_input("{} = {}: {}", at(value, name), show(value), what);
+    fail_input("{} = {}: {}", at(value, name), show_value(value), what);
   }
 
   const JsonValue* find(const Field& field, JsonValue::Type type) {
     known_.push_back(field.name);
     const JsonValue* v = value_.find(field.name);
     if (!v) {
-      if (field.required) {
-        fail_input("{}: key \"{}\" is missing{}{}", at(value_, {}), field.name, field.doc.empty() ? "" : ": ",
-                   field.doc);
+      if (field.required && !absent_) {
+        fail_input("{}: key \"{}\" is missing{}{}{}", at(value_, {}), field.name, field.doc.empty() ? "" : ": ",
+                   field.doc, find_misspelt(field.name));
       }
       return nullptr;
     }
@@ -143,30 +160,33 @@ class Reader final : public Fields {
   }
 
   double checked(const JsonValue& v, const Field& field, const Range& range) const {
-    if (!within(v.number, range)) {
-      fail(v, field.name, fmt::format("must be {}{}{}", show(range), field.unit.empty() ? "" : " ", field.unit));
-    }
+    if (!range.contains(v.number)) fail(v, field.name, describe_allowed(range, field.unit));
     return v.number;
   }
 
-  static std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
-    const std::string_view near = nearest_word(word, known);
-    return near.empty() ? std::string() : fmt::format(". Did you mean \"{}\"?", near);
+  /// A key that nobody has asked for yet and that looks like the one that is missing.
+  std::string find_misspelt(std::string_view name) const {
+    std::vector<std::string_view> others;
+    for (const auto& [key, value] : value_.members) {
+      if (std::find(known_.begin(), known_.end(), key) == known_.end()) others.push_back(key);
+    }
+    const std::string_view near = nearest_word(name, others);
+    return near.empty() ? std::string() : fmt::format(". Is it {}?", quote_for_message(near));
   }
 
   void refuse_unknown() const {
     for (const auto& [name, value] : value_.members) {
-      if (name == "$schema" && path_.empty()) continue;  // editors put it there
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-      fail_input("{}: unknown key {}{}; known here: {}", at(value, {}), quote_for_message(name),
-                 suggestion(name, known_), join_words(known_));
+      fail_input("{}: unknown key {}{}{} Known here: {}", at(value, {}), quote_for_message(name),
+                 suggest_word(name, known_), suggest_word(name, known_).empty() ? "." : "", join_words(known_));
     }
   }
 
   const JsonValue& value_;
   const std::string& file_;
   const std::string path_;
-  std::vector<std::string_view> known_;  // views of literals in the visiting functions
+  const bool absent_;
+  std::vector<std::string_view> known_;  // views of literals in the describing functions
 };
 
 }  // namespace
@@ -174,7 +194,7 @@ class Reader final : public Fields {
 void read_fields(const JsonValue& root, const std::string& file, const std::function<void(Fields&)>& visit) {
   if (root.type != JsonValue::Type::kObject)
     fail_input("{}:{}: must be an object {{…}}, is {}", file, root.line, type_name(root.type));
-  Reader(root, file, "").read(root, "", visit);
+  Reader(root, file, "").read(visit);
 }
 
 }  // namespace palpate

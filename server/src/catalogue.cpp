@@ -27,12 +27,12 @@ bool is_builtin(const std::string& name) {
 
 nlohmann::ordered_json make_catalogue(const Scene& scene, const World& world, const std::string& given) {
   using catalogue::Json;
+  const ToolSettings tool = make_tool_settings(scene);
   Json scenes = Json::array(), methods = Json::array(), sliders = Json::array();
   if (!is_builtin(given)) scenes.push_back(given);
   for (const BuiltinScene& s : builtin_scenes()) scenes.push_back(s.name);
   for (const MethodInfo& info : registered_methods()) {
-    methods.push_back(
-        {{"name", info.name}, {"description", info.description}, {"refused", info.refuse(world, scene.tool)}});
+    methods.push_back({{"name", info.name}, {"description", info.description}, {"refused", info.refuse(world, tool)}});
   }
   const SliderValues values = read_sliders(scene);
   for (const SceneSlider& s : scene_sliders()) {
@@ -45,14 +45,10 @@ nlohmann::ordered_json make_catalogue(const Scene& scene, const World& world, co
                        {"max", s.max},
                        {"value", value->second}});
   }
-  return {{"scene", scene.name},
-          {"description", scene.description},
-          {"scenes", scenes},
-          {"methods", methods},
-          {"sliders", sliders},
-          {"tool", catalogue::name_of(scene.tool.kind)},
-          {"tool_radius", scene.tool.radius},
-          {"coupling_stiffness", scene.tool.coupling.stiffness},
+  return {{"scene", scene.name},        {"description", scene.description},
+          {"scenes", scenes},           {"methods", methods},
+          {"sliders", sliders},         {"tool", catalogue::name_of(tool.kind)},
+          {"tool_radius", tool.radius}, {"coupling_stiffness", scene.tool.coupling.stiffness},
           {"stages", kStageNames}};
 }
 

@@ -5,8 +5,6 @@
 namespace palpate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array kSliders = {
     SceneSlider{"young_modulus", "Stiffness of soft bodies", "Pa", 1e3, 1e6},
     SceneSlider{"friction", "Friction", "", 0.0, 1.0},
@@ -15,12 +13,12 @@ constexpr std::array kSliders = {
     SceneSlider{"extra_latency", "Extra latency", "ms", 0.0, 200.0},
 };
 
-Json parse(const Scene& scene) {
-  return Json::parse(scene.text, nullptr, true, true);
-}
-
-bool is_soft(const Json& body) {
-  return body.value("type", "") == "soft";
+/// The latency follows; so does the age at which a model is stale, unless the scene has one of its own.
+void set_slow_rate(RunSettings& run, double rate) {
+  const double stale_after = run.safety.stale_after;
+  const bool own = stale_after != run.latency + 2.0 * run.slow_period;
+  set_slow_period(run, 1.0 / rate);
+  if (own) run.safety.stale_after = stale_after;
 }
 
 }  // namespace
@@ -31,34 +29,31 @@ std::span<const SceneSlider> scene_sliders() noexcept {
 
 SliderValues read_sliders(const Scene& scene) {
   SliderValues out;
-  const Json json = parse(scene);
   out["coupling_stiffness"] = scene.tool.coupling.stiffness;
   out["slow_rate"] = 1.0 / scene.run.slow_period;
   out["extra_latency"] = 1e3 * scene.run.extra_latency;
   if (!scene.bodies.empty()) out["friction"] = scene.bodies.front().friction;
-  for (const Json& body : json["bodies"]) {
-    if (!is_soft(body) || !body.contains("material")) continue;
-    out["young_modulus"] = body["material"].value("young_modulus", 1e4);
+  for (const SceneBody& body : scene.bodies) {
+    const auto* soft = std::get_if<SceneSoft>(&body.kind);
+    if (!soft) continue;
+    out["young_modulus"] = soft->material.young_modulus;
     break;
   }
   return out;
 }
 
-Scene apply_sliders(const Scene& scene, const SliderValues& values) {
-  Json json = parse(scene);
+Scene apply_sliders(Scene scene, const SliderValues& values) {
   for (const auto& [name, value] : values) {
-    if (name == "coupling_stiffness") json["tool"]["coupling"]["stiffness"] = value;
-    if (name == "slow_rate") {
-      json["rates"]["slow_period"] = 1.0 / value;
-      json["rates"].erase("latency");
-    }
-    if (name == "extra_latency") json["rates"]["extra_latency"] = 1e-3 * value;
-    for (Json& body : json["bodies"]) {
-      if (name == "friction") body["friction"] = value;
-      if (name == "young_modulus" && is_soft(body)) body["material"]["young_modulus"] = value;
+    if (name == "coupling_stiffness") scene.tool.coupling.stiffness = value;
+    if (name == "slow_rate") set_slow_rate(scene.run, value);
+    if (name == "extra_latency") scene.run.extra_latency = 1e-3 * value;
+    for (SceneBody& body : scene.bodies) {
+      if (name == "friction") body.friction = value;
+      auto* soft = std::get_if<SceneSoft>(&body.kind);
+      if (name == "young_modulus" && soft) soft->material.young_modulus = value;
     }
   }
-  return parse_scene(json.dump(2), scene.file);
+  return scene;
 }
 
 }  // namespace palpate

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "palpate/scene/scene.h"
@@ -23,7 +23,7 @@ using SliderValues = std::map<std::string, double, std::less<>>;
 /// The values of a scene; sliders that mean nothing to it are missing.
 SliderValues read_sliders(const Scene& scene);
 
-/// The scene with these values. Throws InputError as any scene would.
-Scene apply_sliders(const Scene& scene, const SliderValues& values);
+/// The scene with these values.
+Scene apply_sliders(Scene scene, const SliderValues& values);
 
 }  // namespace palpate

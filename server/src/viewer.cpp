@@ -85,15 +85,16 @@ class Viewer final : public RunSink {
   }
 
   std::unique_ptr<Device> make_hand() const {
-    return replay_.empty() ? scene_.make_device() : make_replay_device(replay_);
+    return replay_.empty() ? make_device(scene_) : make_replay_device(replay_);
   }
 
   /// Makes everything of a scene anew. Throws InputError, and leaves what there was if so.
   void load(const Scene& scene, const std::string& method) {
     auto world = std::make_unique<World>(make_world(scene));
     std::string name = method.empty() ? scene.method : method;
-    if (!find_method(name).refuse(*world, scene.tool).empty()) name = scene.method;
-    auto watch = std::make_unique<WorldWatch>(*world, make_tool_settings(scene).fingers);
+    const ToolSettings tool = make_tool_settings(scene);
+    if (!find_method(name).refuse(*world, tool).empty()) name = scene.method;
+    auto watch = std::make_unique<WorldWatch>(*world, tool.fingers);
     scene_ = scene;
     replay_.clear();
     method_.reset();
@@ -107,7 +108,7 @@ class Viewer final : public RunSink {
 
   /// The world from its start, with this method.
   void choose(const std::string& name) {
-    Method made = make_method(scene_, name, *world_, *scene_.make_device());
+    Method made = make_method(scene_, name, *world_, *make_device(scene_));
     method_name_ = name;
     method_.emplace(watch_->wrap(std::move(made)));
     watch_->copy_out();
@@ -115,6 +116,14 @@ class Viewer final : public RunSink {
     hand_->replace(make_hand());
     samples_.clear();
     error_.clear();
+    publish_scene();
+  }
+
+  /// The scene with all that pages have changed, for them to save.
+  void publish_scene() {
+    Scene now = scene_;
+    now.method = method_name_;
+    server_.publish_file("/scene.json", "application/json; charset=utf-8", write_scene(now));
   }
 
   void publish_geometry() {

@@ -64,6 +64,12 @@ struct Published {
   std::uint64_t version = 0;  ///< 0: nothing yet
 };
 
+/// A file that the program gave, and may give anew.
+struct GivenFile {
+  std::string path, type;
+  std::shared_ptr<const std::string> content;
+};
+
 class Connection;
 
 /// What the connections share. Everything but `waiting` and the counters belongs to the server's thread.
@@ -73,6 +79,7 @@ struct Shared {
   bool loopback = true;
   std::uint16_t port = 0;
   std::array<Published, WebServer::kChannels> channels;
+  std::vector<GivenFile> files;
   std::unordered_set<Connection*> pages;
 
   std::mutex mutex;  // of the two below
@@ -151,6 +158,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (asset.path == path || (path == "/" && asset.path == "/index.html"))
         return respond(http::status::ok, asset.content, asset.type);
     }
+    for (const GivenFile& file : shared_.files) {
+      if (file.path == path) return respond(http::status::ok, *file.content, file.type, file.content);
+    }
     respond(http::status::not_found, "no such page");
   }
 
@@ -169,11 +179,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
            equal_secret(find_value(cookie, "palpate_token", ';'), token);
   }
 
-  void respond(http::status status, std::string_view body, std::string_view type = "text/plain; charset=utf-8") {
+  /// `keep`: what the body is part of; null if that outlives the server, compiled in or a literal.
+  void respond(http::status status, std::string_view body, std::string_view type = "text/plain; charset=utf-8",
+               std::shared_ptr<const std::string> keep = nullptr) {
     if (status == http::status::forbidden || status == http::status::service_unavailable)
       shared_.count([](WebServerCounters& c) { ++c.refused; });
     const auto& request = parser_->get();
-    // The content outlives the server: it is compiled in, or a literal.
     auto response = std::make_shared<http::response<http::span_body<const char>>>(status, request.version());
     response->body() = {body.data(), body.size()};
     response->set(http::field::content_type, boost::string_view(type.data(), type.size()));
@@ -187,7 +198,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       response->set(http::field::set_cookie, "palpate_token=" + shared_.settings.token + "; HttpOnly; SameSite=Strict");
     response->keep_alive(request.keep_alive() && status == http::status::ok);
     response->prepare_payload();
-    const auto done = [self = shared_from_this(), response](Error error, std::size_t) {
+    const auto done = [self = shared_from_this(), response, keep](Error error, std::size_t) {
       if (!error && response->keep_alive()) return self->read_request();
       Error ignored;
       self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -297,6 +308,17 @@ class WebServer::Listener {
     });
   }
 
+  void publish_file(GivenFile file) {
+    asio::post(io_, [this, file = std::move(file)] {
+      for (GivenFile& known : shared_.files) {
+        if (known.path != file.path) continue;
+        known = file;
+        return;
+      }
+      shared_.files.push_back(file);
+    });
+  }
+
  private:
   void listen(const asio::ip::address& address, std::uint16_t first) {
     Error error;
@@ -348,6 +370,10 @@ void WebServer::publish_binary(std::size_t channel, std::string bytes) {
 
 void WebServer::publish_text(std::size_t channel, std::string text) {
   listener_->publish(channel, std::move(text), true);
+}
+
+void WebServer::publish_file(std::string path, std::string type, std::string content) {
+  listener_->publish_file({std::move(path), std::move(type), std::make_shared<const std::string>(std::move(content))});
 }
 
 bool WebServer::take(std::string& message) {

@@ -63,6 +63,18 @@ TEST(WebServer, GivesItsAssetsAndNothingElse) {
             std::string::npos);
 }
 
+TEST(WebServer, GivesTheFileThatWasPublishedLast) {
+  WebServer server(any_port(), kAssets);
+  EXPECT_NE(get(server, "/scene.json").find("404 Not Found"), std::string::npos);
+  server.publish_file("/scene.json", "application/json", "{\"E\": 1}");
+  const std::string first = get(server, "/scene.json");
+  EXPECT_NE(first.find("Content-Type: application/json"), std::string::npos) << first;
+  EXPECT_TRUE(first.ends_with("\r\n\r\n{\"E\": 1}")) << first;
+  server.publish_file("/scene.json", "application/json", "{\"E\": 20}");
+  EXPECT_TRUE(get(server, "/scene.json").ends_with("\r\n\r\n{\"E\": 20}"));
+  EXPECT_NE(get(server, "/scene.json", "Connection: close\r\n", "evil.example").find("403"), std::string::npos);
+}
+
 // A page elsewhere that lets its own name point to this machine has another Host; one that only knows the address has
 // another Origin.
 TEST(WebServer, SpeaksOnlyToItsOwnPage) {

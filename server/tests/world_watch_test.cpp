@@ -62,7 +62,7 @@ TEST(WorldWatch, GivesStressAndModelOnDemand) {
   World other = make_world(still);
   WorldWatch second(other);
   for (const bool wanted : {false, true}) {
-    Method method = second.wrap(make_method(still, "limited", other, *still.make_device()));
+    Method method = second.wrap(make_method(still, "limited", other, *make_device(still)));
     second.want(wanted, false);
     std::vector<std::uint64_t> model(method.model.size / 8 + 1), feedback(method.feedback.size / 8 + 1);
     StepReport report;

@@ -178,6 +178,7 @@ get("colouring").addEventListener("change", (e) => {
 });
 get("model").addEventListener("change", (e) => view.setModelShown((e.target as HTMLInputElement).checked));
 get("picture").addEventListener("click", () => Object.assign(document.createElement("a"), { href: view.picture(), download: `palpate-${state?.scene ?? "scene"}.png` }).click());
+get("save-scene").addEventListener("click", () => Object.assign(document.createElement("a"), { href: "scene.json", download: `${state?.scene ?? "scene"}.json` }).click());
 get("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 get("drag").addEventListener("click", (e) => {
   const drag = (e.target as HTMLElement).dataset.drag;

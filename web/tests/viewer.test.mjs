@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { startEngine } from "./engine.mjs";
@@ -128,6 +129,22 @@ test("sliders change the scene; latency ages the model", async () => {
   await until(() => window.palpate.frame().modelAge > 0 && window.palpate.frame().modelAge < 0.08);
 });
 
+test("a saved scene holds what the panel changed, and is valid", async () => {
+  await set("input[data-name=friction]", 0.625, "change");
+  await until(() => window.palpate.state().sliders.some((s) => s.name === "friction" && s.value === 0.625));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save-scene")]);
+  assert.equal(download.suggestedFilename(), "soft-block.json");
+  const file = `${process.env.PICTURES}/soft-block.json`;
+  await download.saveAs(file);
+  const saved = JSON.parse(readFileSync(file, "utf8"));
+  const state = await read("state");
+  assert.equal(saved.method, state.method);
+  assert.ok(saved.bodies.every((b) => b.friction === 0.625));
+  const soft = saved.bodies.find((b) => b.type === "soft");
+  assert.equal(soft.material.young_modulus, state.sliders.find((s) => s.name === "young_modulus").value, "to the last bit");
+  assert.match(execFileSync(process.env.PALPATE, ["check", file], { encoding: "utf8" }), /^valid$/m);
+});
+
 test("plots tell percentiles", async () => {
   await until(() => window.palpate.percentiles().tick?.p99 > 0 && window.palpate.percentiles().step?.p99 > 0);
   const { tick, step } = await read("percentiles");
@@ -226,7 +243,7 @@ test("every control is reached by the keyboard, and a picture is saved", async (
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => document.activeElement?.id || document.activeElement?.dataset?.name || ""));
   }
-  for (const id of ["canvas", "pause", "reset", "speed", "scene", "method", "colouring", "model", "friction", "extra_latency", "record", "play", "repeat", "picture", "theme"])
+  for (const id of ["canvas", "pause", "reset", "speed", "scene", "method", "colouring", "model", "friction", "extra_latency", "record", "play", "repeat", "save-scene", "picture", "theme"])
     assert.ok(reached.has(id), `${id} is not reached: ${[...reached]}`);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#picture")]);
   assert.equal(download.suggestedFilename(), "palpate-sine-static.png");

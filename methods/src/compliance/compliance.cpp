@@ -3,11 +3,13 @@
 #include "compliance/fast_half.h"
 #include "compliance/slow_half.h"
 #include "palpate/core/error.h"
+#include "palpate/core/fields.h"
 
 namespace palpate {
 
 Method make_compliance(const MethodContext& context) {
   using namespace compliance;
+  check_settings("compliance", context.settings.compliance);
   return {layout_of<Model>(), layout_of<Feedback>(), std::make_unique<ComplianceSlow>(context),
           std::make_unique<ComplianceFast>(context)};
 }

@@ -17,7 +17,7 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
     : dt_(c.dt),
       lookahead_(c.settings.compliance.lookahead * c.slow_period),
       world_settings_(c.world.settings()),
-      by_constraints_(c.settings.compliance.force == "constraints"),
+      by_constraints_(c.settings.compliance.force == ComplianceSettings::Force::kConstraints),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
       device_(c.start),

@@ -6,6 +6,7 @@
 #include "interpolation/messages.h"
 #include "interpolation/simulation.h"
 #include "palpate/core/error.h"
+#include "palpate/core/fields.h"
 
 namespace palpate {
 namespace interpolation {
@@ -205,25 +206,12 @@ class InterpolationFast final : public TypedFastHalf<Model, Feedback> {
   Pose from_hand_, shown_hand_;
 };
 
-void validate(const InterpolationSettings& s) {
-  const auto require = [](bool good, const char* field, double value, const char* allowed) {
-    if (!good) fail_input("interpolation: {} = {}; allowed: {}", field, value, allowed);
-  };
-  require(s.penalty_stiffness > 0.0 && s.penalty_stiffness <= 1e12, "penalty_stiffness", s.penalty_stiffness,
-          "above 0, up to 1e12 N/m");
-  require(s.margin > 0.0 && s.margin <= 10.0, "margin", s.margin, "above 0, up to 10");
-  require(s.time_step >= 0.0 && s.time_step <= 1.0, "time_step", s.time_step, "0 to 1 s");
-  require(s.max_steps >= 1 && s.max_steps <= 10'000'000, "max_steps", s.max_steps, "1 to 10000000");
-  require(s.push_out_speed >= 0.0 && s.push_out_speed <= 10.0, "push_out_speed", s.push_out_speed, "0 to 10 m/s");
-  require(s.max_speed > 0.0 && s.max_speed <= 100.0, "max_speed", s.max_speed, "above 0, up to 100 m/s");
-}
-
 }  // namespace
 }  // namespace interpolation
 
 Method make_interpolation(const MethodContext& context) {
   using namespace interpolation;
-  validate(context.settings.interpolation);
+  check_settings("interpolation", context.settings.interpolation);
   if (const std::string reason = refuse_simulation(context.world, context.tool); !reason.empty())
     fail_input("interpolation: {}", reason);
   return {layout_of<Model>(), layout_of<Feedback>(), std::make_unique<InterpolationSlow>(context),

@@ -5,7 +5,7 @@
 
 #include "limited/patch_builder.h"
 #include "limited/patch_solver.h"
-#include "palpate/core/error.h"
+#include "palpate/core/fields.h"
 #include "palpate/geometry/closest_features.h"
 #include "palpate/world/point_slide.h"
 #include "point_tool.h"
@@ -18,18 +18,6 @@ constexpr double kMaxOffset = 0.01;
 
 /// Share of the trusted box within which the proxy must lie when the model is made.
 constexpr double kCovered = 0.8;
-
-void validate(const LimitedSettings& s) {
-  const auto check = [](const char* name, double value, double least, double most) {
-    if (!(value >= least && value <= most)) fail_input("limited: {} = {}; allowed: {} to {}", name, value, least, most);
-  };
-  check("radius", s.radius, 1e-4, 0.5);
-  check("max_constraints", s.max_constraints, 8, LimitedPatch::kMaxTriangles);
-  check("max_moving_vertices", s.max_moving_vertices, 4, LimitedPatch::kMaxMoving);
-  check("depth", s.depth, 1e-5, 0.5);
-  check("tolerance", s.tolerance, 1e-14, 1e-3);
-  check("max_iterations", s.max_iterations, 4, 1000);
-}
 
 class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
  public:
@@ -304,7 +292,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
 }  // namespace
 
 Method make_limited(const MethodContext& context) {
-  validate(context.settings.limited);
+  check_settings("limited", context.settings.limited);
   return {layout_of<LimitedPatch>(), layout_of<PointFeedback>(), std::make_unique<LimitedSlow>(context),
           std::make_unique<LimitedFast>(context)};
 }

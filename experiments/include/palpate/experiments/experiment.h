@@ -32,7 +32,8 @@ struct ExperimentOptions {
 
 struct ExperimentResult {
   std::vector<MeasuredClaim> claims;
-  Report report;  ///< without its claims; make_experiment_report() adds them
+  Report report;                   ///< without its claims; make_experiment_report() adds them
+  std::vector<std::string> notes;  ///< what stood in for what was not there; make_experiment_report() adds them
 };
 
 /// A paper's experiment, or one of ours.
@@ -47,14 +48,15 @@ std::span<const Experiment> registered_experiments() noexcept;
 /// Throws InputError that lists the known names and suggests the nearest.
 const Experiment& find_experiment(std::string_view name);
 
-/// The experiment's report with its claims.
+/// The experiment's report with its claims and notes.
 Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result);
 
-/// {"experiments":[{"name","claims":[{"name","paper","measured","limit","relation","unit","holds"}]}]}
+/// {"experiments":[{"name","claims":[{"name","paper","measured","limit","relation","unit","holds"}],"notes":[…]}]}
 struct NamedResult {
   std::string name;
   std::vector<MeasuredClaim> claims;
   std::string report;  ///< file
+  std::vector<std::string> notes{};
 };
 std::string make_experiments_json(const std::vector<NamedResult>& results);
 

@@ -8,6 +8,8 @@
 
 namespace palpate {
 
+class Fields;
+
 /// The spring and damper between the device's handle and the simulated tool.
 struct VirtualCouplingSettings {
   double stiffness = 1000.0;  ///< [N/m]; Knott & Kuhlen 2015's value, felt as firm and passive on most devices
@@ -16,8 +18,10 @@ struct VirtualCouplingSettings {
   /// a 2 cm lever: k r².
   double rotational_stiffness = 0.4;
   double rotational_damping = 3.2e-4;  ///< [N·m·s/rad]; b r²
+  bool operator==(const VirtualCouplingSettings&) const = default;
 };
 
+void describe(Fields& fields, VirtualCouplingSettings& settings);
 void validate(const VirtualCouplingSettings& settings);
 
 /// The coupling's two ends: equal and opposite.

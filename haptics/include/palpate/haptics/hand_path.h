@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "palpate/core/math.h"
+#include "palpate/core/range.h"
 
 namespace palpate {
 
@@ -46,6 +47,9 @@ struct KeyframePathSettings {
   std::vector<Quat> rotations;  ///< one for each time, or none: never turns
   std::vector<double> grips{};  ///< one for each time, 0 open to 1 closed, or none: always open
   PathInterpolation interpolation = PathInterpolation::kSmooth;
+
+  static constexpr Range kTime{0.0, 1e9};
+  static constexpr Range kGrip{0.0, 1.0};
 };
 
 /// start + velocity·t + amplitude·sin(2π f t + phase), and the same sine about a fixed axis in rotation.
@@ -60,6 +64,11 @@ struct SinePathSettings {
   double start_time = 0.0;                 ///< the hand waits that long [s]; t counts from there
   double ramp_time = 0.0;                  ///< amplitude and drift come in (and go out) smoothly over this time [s]
   double duration = 0.0;                   ///< of the motion after start_time [s]; 0: for ever
+
+  static constexpr Range kFrequency{0.0, 1e4};
+  static constexpr Range kPhase{-1e6, 1e6};
+  static constexpr Range kTime{0.0, 1e9};
+  static constexpr Range kRamp{0.0, 1e6};  ///< of one that ends: at most half of its duration
 };
 
 /// Down along `direction`, hold, sideways and back, up again. Each part begins and ends at rest.
@@ -76,6 +85,14 @@ struct PressAndSlidePathSettings {
   double slide_ramp = 0.05;                    ///< time to reach that speed, and to stop [s]
   int strokes = 1;                             ///< 1: there; 2: there and back; …
   double retract_time = 0.5;                   ///< [s]
+
+  static constexpr Range kDepth{0.0, 10.0};
+  static constexpr Range kMoveTime{0.0, 1e6, true};  ///< approach and retreat
+  static constexpr Range kHoldTime{0.0, 1e6};
+  static constexpr Range kDistance{0.0, 10.0, true};
+  static constexpr Range kSpeed{0.0, 100.0, true};
+  static constexpr Range kRamp{0.0, 1e3, true};
+  static constexpr Range kStrokes{0, 1e6};
 };
 
 /// Down and up again, once each period, at rest in between: depth · 64 u³(1 − u)³.
@@ -86,6 +103,10 @@ struct TapPathSettings {
   double depth = 0.01;                    ///< [m]
   double period = 0.5;                    ///< [s]
   int count = 0;                          ///< 0: for ever
+
+  static constexpr Range kDepth{0.0, 10.0};
+  static constexpr Range kPeriod{0.0, 1e6, true};
+  static constexpr Range kCount{0, 1e6};
 };
 
 /// A circle that begins (and, with `turns`, ends) at rest and keeps a constant speed in between.
@@ -97,6 +118,11 @@ struct CirclePathSettings {
   double frequency = 0.5;           ///< turns a second [Hz]
   double lead_in = 0.5;             ///< time to reach the speed, and to stop [s]
   double turns = 0.0;               ///< 0: for ever
+
+  static constexpr Range kRadius{0.0, 10.0};
+  static constexpr Range kFrequency{0.0, 1e3, true};
+  static constexpr Range kTurns{0.0, 1e9};
+  static constexpr Range kLeadIn{0.0, 1e6};  ///< of one that ends: at most turns / frequency
 };
 
 /// Adds to a path what a hand cannot hold still: band-limited pseudo-random motion, the same for the same seed on every
@@ -106,6 +132,9 @@ struct TremorPathSettings {
   double low = 8.0;    ///< [Hz]; physiological tremor of the hand lies at 8–12 Hz
   double high = 12.0;  ///< [Hz]
   std::uint64_t seed = 1;
+
+  static constexpr Range kRms{0.0, 1.0};
+  static constexpr Range kBand{0.0, 1e3, true};
 };
 
 /// One path after another. All but the last must end.
@@ -113,6 +142,8 @@ struct SequencePathSettings {
   /// Time from the end of one to the beginning of the next [s], by the cubic that meets both positions and
   /// velocities; 0: at once, with a jump if they do not meet.
   double blend_time = 0.2;
+
+  static constexpr Range kBlendTime{0.0, 1e3};
 };
 
 /// Each throws InputError naming the field, its value and the allowed range.

@@ -7,6 +7,8 @@
 
 namespace palpate {
 
+class Fields;
+
 /// How the passivity controller acts. `max_damping` and `max_rotational_damping` of 0 leave only the observer.
 struct PassivitySettings {
   /// Energy the engine may give before the controller acts [J]. Worlds that move by themselves (a falling cube in the
@@ -24,8 +26,10 @@ struct PassivitySettings {
   double max_damping = 20.0;
   /// Most rotational damping the controller adds [N·m·s/rad].
   double max_rotational_damping = 0.005;
+  bool operator==(const PassivitySettings&) const = default;
 };
 
+void describe(Fields& fields, PassivitySettings& settings);
 void validate(const PassivitySettings& settings);
 
 /// Counts the energy that the wrench on the handle gives to the hand [J]; positive: the engine is active.

@@ -6,6 +6,7 @@
 
 namespace palpate {
 
+class Fields;
 class SafetyStage;
 
 /// A wrench that has passed the safety stage: the only kind a Device accepts, and only SafetyStage makes one.
@@ -49,8 +50,11 @@ struct SafetySettings {
   double stale_after = 0.25;
   /// From the full wrench to nothing, once stale or not finite [s].
   double fade_time = 0.1;
+  bool operator==(const SafetySettings&) const = default;
 };
 
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, SafetySettings& settings, const SafetySettings& standard = {});
 /// Throws InputError naming the field, its value and the allowed range.
 void validate(const SafetySettings& settings);
 

@@ -5,11 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "palpate/core/range.h"
 #include "palpate/haptics/device.h"
 #include "palpate/haptics/hand_path.h"
 #include "palpate/haptics/velocity.h"
 
 namespace palpate {
+
+class Fields;
 
 /// How a hand holds the handle: a mass that goes with it, and a spring and damper to where the hand wants to be.
 /// The defaults are a light pencil grip.
@@ -20,7 +23,10 @@ struct HandImpedance {
   double rotational_inertia = 1e-4;   ///< [kg·m²]
   double rotational_damping = 0.005;  ///< [N·m·s/rad]
   double rotational_stiffness = 0.5;  ///< [N·m/rad]
+  bool operator==(const HandImpedance&) const = default;
 };
+
+void describe(Fields& fields, HandImpedance& settings);
 
 struct SimulatedDeviceSettings {
   std::string name = "simulated";
@@ -38,6 +44,11 @@ struct SimulatedDeviceSettings {
   VelocityEstimatorSettings velocity;
   bool delay_output = false;  ///< a written wrench takes effect at the write after it: one tick of transport delay
   HandImpedance hand;
+
+  static constexpr Range kMass{0.0, 100.0, true};
+  static constexpr Range kDamping{0.0, 1e4};
+  static constexpr Range kCoulombFriction{0.0, 1e3};
+  static constexpr Range kEncoderResolution{0.0, 0.01};
 };
 
 /// Throws InputError naming the field, its value and the allowed range.

@@ -4,6 +4,8 @@
 
 namespace palpate {
 
+class Fields;
+
 /// Of methods `accelerance` (Susa, Sato & Hasegawa 2011) and, where they apply, of its baseline `impulse`.
 struct AcceleranceSettings {
   /// How the slow loop finds how neighbours answer to the hand.
@@ -25,6 +27,10 @@ struct AcceleranceSettings {
   double tolerance = 1e-7;  ///< of the tick's contact forces, over the coupling's stiffness [m]
   int max_iterations = 12;  ///< sweeps of a tick over its contacts
   static constexpr int kMostNeighbours = 40;
+  bool operator==(const AcceleranceSettings&) const = default;
 };
+
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, AcceleranceSettings& settings);
 
 }  // namespace palpate

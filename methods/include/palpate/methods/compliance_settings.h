@@ -1,14 +1,19 @@
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 namespace palpate {
 
+class Fields;
+
 /// Of method `compliance` (Dervaux et al. 2013).
 struct ComplianceSettings {
-  /// What the hand is given. "grip": what the coupling feels, so also the tool's weight, inertia and vibration.
-  /// "constraints": the paper's Σ Jᵀλ over the tool, which leaves those out.
-  std::string force = "grip";
+  /// What the hand is given.
+  enum class Force : std::uint8_t {
+    kGrip,         ///< what the coupling feels, so also the tool's weight, inertia and vibration
+    kConstraints,  ///< the paper's Σ Jᵀλ over the tool, which leaves those out
+  };
+  Force force = Force::kGrip;
   /// How far the other bodies move on as the last slow step moved them, in slow periods from its beginning. 0: held
   /// where it began (the paper). 1: to its end, which is known. 2: carried on through the period in which its model is
   /// used, which takes the lag out where they are heavy beside the tool; light and very soft ones begin to
@@ -18,6 +23,10 @@ struct ComplianceSettings {
   int max_iterations = 60;    ///< of the fast contact solve: the bound on a tick's work
   double max_seconds = 0.0;   ///< time limit of the fast contact solve [s]; 0: none. Breaks repeatability
   int environment_rows = 60;  ///< of constraints that the tool has no part in; what is beyond keeps its slow force
+  bool operator==(const ComplianceSettings&) const = default;
 };
+
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, ComplianceSettings& settings);
 
 }  // namespace palpate

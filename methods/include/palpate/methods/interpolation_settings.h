@@ -4,6 +4,8 @@
 
 namespace palpate {
 
+class Fields;
+
 /// Of method `interpolation` (Zhuang & Canny 2000).
 struct InterpolationSettings {
   /// How nodes of soft bodies meet fingers and surfaces.
@@ -40,6 +42,10 @@ struct InterpolationSettings {
   int max_steps = 2000;          ///< of the integration in a slow step; then simulated time falls behind
   double push_out_speed = 0.05;  ///< inelastic: nodes that are inside come out no faster than this [m/s]; 0: they stay
   double max_speed = 2.0;        ///< of a finger [m/s]: a hand that jumps is followed at this speed
+  bool operator==(const InterpolationSettings&) const = default;
 };
+
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, InterpolationSettings& settings);
 
 }  // namespace palpate

@@ -4,6 +4,8 @@
 
 namespace palpate {
 
+class Fields;
+
 /// Of method `jacobian` (Otaduy & Gross 2007).
 struct JacobianSettings {
   /// What the slow loop asks of contacts, and what it publishes.
@@ -27,6 +29,10 @@ struct JacobianSettings {
   double tolerance = 1e-6;  ///< of the tick's solve [m]: felt as at most (k + b/dt) times this
   int max_iterations = 40;  ///< of the tick's solve: its bound in time
   static constexpr int kMost = 40;
+  bool operator==(const JacobianSettings&) const = default;
 };
+
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, JacobianSettings& settings);
 
 }  // namespace palpate

@@ -2,20 +2,26 @@
 
 namespace palpate {
 
+class Fields;
+
 /// Of method `limited` (Knott & Kuhlen 2015).
 struct LimitedSettings {
   /// Radius of the proximity query around the proxy [m] (their section 5). Where it holds less than a 64th of
   /// `max_constraints` it is doubled, because what is known of free space costs nothing; where it holds more, the
   /// nearest are kept and the trust region shrinks to what they cover.
   double radius = 0.020;
-  int max_constraints = 4096;  ///< triangles in the set, 8 to 4096
-  /// Most vertices of moving bodies in the set, 4 to 72: three rows of compliance each.
+  int max_constraints = 4096;  ///< triangles in the set
+  /// Most vertices of moving bodies in the set: three rows of compliance each.
   int max_moving_vertices = 72;
   /// How far below its triangle a constraint reaches at most [m]; where the body is thinner than twice this, half of
   /// its thickness. Also the longest way of one iteration (the inner trust region).
   double depth = 0.010;
   double tolerance = 1e-11;  ///< the tick has converged when an iteration moves the proxy by less [m]
   int max_iterations = 64;   ///< of a tick; then the proxy stops on its way, outside, and goes on in the next
+  bool operator==(const LimitedSettings&) const = default;
 };
+
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, LimitedSettings& settings);
 
 }  // namespace palpate

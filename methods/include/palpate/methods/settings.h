@@ -15,6 +15,7 @@ struct MethodSettings {
   JacobianSettings jacobian;
   InterpolationSettings interpolation;
   AcceleranceSettings accelerance;
+  bool operator==(const MethodSettings&) const = default;
 };
 
 }  // namespace palpate

@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "palpate/core/histogram.h"
+#include "palpate/core/range.h"
 #include "palpate/haptics/passivity.h"
 #include "palpate/haptics/safety.h"
 #include "palpate/methods/method.h"
 #include "palpate/runtime/run_rows.h"
 
 namespace palpate {
+
+class Fields;
 
 /// How long and at which rates the two loops run. Times in seconds.
 struct RunSettings {
@@ -27,7 +30,12 @@ struct RunSettings {
   std::optional<PassivitySettings> passivity;  ///< set: the controller acts; else energy is only observed
   double stall_from = 0.0;  ///< lockstep: no slow step begins in [stall_from, stall_until), to show the watchdog
   double stall_until = 0.0;
+  bool operator==(const RunSettings&) const = default;
 };
+
+/// The settings of the two loops' rates, with their meaning, unit and range: what scene files and checks go by.
+void describe_rates(Fields& fields, RunSettings& settings);
+inline constexpr Range kRunSeconds{0.0, 1e6, true};
 
 /// Throws InputError that names the field, its value and what is allowed.
 void validate(const RunSettings& settings);

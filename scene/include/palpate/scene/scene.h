@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,45 +12,44 @@
 #include "palpate/methods/method.h"
 #include "palpate/record/recording.h"
 #include "palpate/runtime/run.h"
+#include "palpate/scene/body.h"
+#include "palpate/scene/hand.h"
+#include "palpate/scene/tool.h"
 #include "palpate/world/world.h"
 
 namespace palpate {
 
-/// A body of a scene, before it is made.
-struct SceneBody {
-  std::string name;
-  std::string kind;  ///< "static", "plane", "rigid", "soft" or "chain"
-  Pose pose;         ///< of the body in the world
-  double friction = 0.0;
-  std::function<void(World&, const SceneBody&)> add_to;  ///< throws InputError
+/// Where a scene was read. It does not count in comparisons, and is not written.
+struct SceneSource {
+  std::string file{};  ///< as given; mesh files are relative to its folder
+  std::string text{};  ///< of the file, whole; empty if a program made the scene
+  friend bool operator==(const SceneSource&, const SceneSource&) noexcept { return true; }
 };
 
-/// What holds bodies of a scene together, before they are made.
-struct SceneJoint {
-  Joint joint;       ///< its settings; bodies and places are those below
-  std::string a, b;  ///< names of bodies; empty b: the world
-  Vec3 position = Vec3::Zero();
-  Vec3 axis = Vec3::UnitX();
-  std::vector<Vec3> curve;
-  std::string place;  ///< `file:line: path`, for messages
-};
+/// Sets the slow period [s], and with it what follows from it unless a file says otherwise: the latency is one slow
+/// period, and a model is stale two later.
+void set_slow_period(RunSettings& run, double slow_period) noexcept;
 
-/// A scene file, read and checked. Plain settings: worlds, devices and methods are made from it, any number of times.
+/// The run of a scene of which nothing is said.
+RunSettings make_standard_run() noexcept;
+
+/// A scene: plain data, made by reading a file or by a program. Worlds, devices and methods are made from it, any
+/// number of times; files are written from it. A default one equals what a file says that leaves everything out that
+/// may be.
 struct Scene {
-  std::string file;  ///< as given
-  std::string text;  ///< of the file, whole: recordings carry it
-  std::string name;  ///< the file's stem where the file gives none
-  std::string description;
+  SceneSource source{};
+  std::string schema{};  ///< "$schema": where an editor finds the schema of scene files
+  std::string name{};    ///< the file's stem where the file gives none
+  std::string description{};
   std::string method = "reference";
-  MethodSettings methods;
-  RunSettings run;
-  WorldSettings world;
-  ToolSettings tool;                                   ///< but for the shapes in it:
-  std::function<void(ToolSettings&)> add_tool_shapes;  ///< throws InputError
-  std::vector<SceneBody> bodies;
-  std::vector<SceneJoint> joints;
-  std::string hand;                                      ///< kind of the device
-  std::function<std::unique_ptr<Device>()> make_device;  ///< a new one each time; throws InputError
+  MethodSettings methods{};
+  RunSettings run = make_standard_run();
+  SceneTool tool{};
+  WorldSettings world{};
+  std::vector<SceneBody> bodies{};
+  std::vector<SceneJoint> joints{};
+  SceneHand hand{};
+  bool operator==(const Scene&) const = default;
 };
 
 /// Reads and checks a scene file. Errors are InputError and name file, line, JSON path, value and what is allowed.
@@ -56,25 +57,53 @@ Scene load_scene(const std::string& file);
 /// The same from text; `file` is for messages and for the folder that mesh files are relative to.
 Scene parse_scene(std::string text, const std::string& file);
 
-/// The scene format as a JSON Schema, made from the same description that reads files; schema/scene.schema.json.
+/// The text of a scene file that is read as an equal scene, bit for bit. What has its standard value is left out; there
+/// are no comments in it, whatever was in the file that the scene was read from.
+std::string write_scene(const Scene& scene);
+/// The same; for messages of tests and debuggers.
+std::ostream& operator<<(std::ostream& out, const Scene& scene);
+
+/// The scene as it must be to mean the same in another file: its relative file names begin at that file's folder.
+Scene move_scene(Scene scene, const std::string& file);
+
+/// The scene format as a JSON Schema, made from the same description that reads and writes; schema/scene.schema.json.
 std::string make_scene_schema();
 
-/// All bodies, joints and, unless everything is static and the hand holds a point, or the hand has fingers, the tool
-/// where the scene's device starts; prepared. Throws InputError.
-World make_world(const Scene& scene);
+/// Checks a scene that a program made or changed against the description that files are read by. Throws InputError.
+void validate(const Scene& scene);
+
+/// The body of that name. Throws InputError.
+SceneBody& find_body(Scene& scene, std::string_view name);
+
+/// The body of that name, which must be of that kind: `find_body<SceneSoft>(scene, "organ").material`.
+template <typename Kind>
+Kind& find_body(Scene& scene, std::string_view name) {
+  return std::get<Kind>(find_body(scene, name).kind);
+}
+
+/// What a world may have besides what its scene says.
+struct WorldExtras {
+  std::function<void(World&)> add_bodies{};  ///< after the scene's own, before the tool
+  std::optional<Pose> start{};               ///< of the tool; none: where the scene's device starts
+};
+
+/// All bodies, joints and, unless everything is static and the hand holds a point, or the hand has fingers, the tool;
+/// prepared. Throws InputError.
+World make_world(const Scene& scene, const WorldExtras& extras = {});
+
+/// What moves the tool: a new one each time. Throws InputError.
+std::unique_ptr<Device> make_device(const Scene& scene);
 
 /// What the hand holds, its surfaces made. Throws InputError.
 ToolSettings make_tool_settings(const Scene& scene);
 
-/// Of a recording of this scene, run with that method.
+/// Of a recording of this scene, run with that method. Its text is the file's, or what write_scene() writes if the
+/// scene is no longer what the file says: a replay finds the scene that was run.
 RecordingHeader make_recording_header(const Scene& scene, const std::string& method, bool lockstep);
 
 /// Resets the world and makes the named method on it, starting where the device is. Throws InputError if the method
 /// cannot work on this world.
 Method make_method(const Scene& scene, std::string_view name, World& world, Device& device);
-
-/// Where real meshes are: the environment's PALPATE_DATA, or ../shared/data. Scene files call it "data:".
-std::string data_folder();
 
 /// Plain sentences about what is legal but probably not meant: a coupling stiffer than passive, and the like.
 std::vector<std::string> find_warnings(const Scene& scene, const Device& device);

@@ -61,6 +61,9 @@ class WebServer {
   void publish_binary(std::size_t channel, std::string bytes);
   void publish_text(std::size_t channel, std::string text);
 
+  /// Gives this file to whoever asks for that path, until another takes its place. For what pages save.
+  void publish_file(std::string path, std::string type, std::string content);
+
   /// The oldest message from any page that was not taken yet. False: none.
   bool take(std::string& message);
 
