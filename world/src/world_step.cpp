@@ -345,6 +345,14 @@ bool World::fill_compliance(const Assembly& to) {
   return true;
 }
 
+SolveReport World::solve() {
+  constexpr double kFullTolerance = 0.005;  // [s]
+  SolverSettings settings = settings_.solver;
+  const double part = std::min(1.0, h_ / kFullTolerance);
+  settings.tolerance *= part * part;
+  return solve(settings);
+}
+
 SolveReport World::solve(const SolverSettings& settings) {
   lambda_.assign(static_cast<std::size_t>(problem_.rows()), 0.0);
   warm_start();

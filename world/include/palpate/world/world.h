@@ -63,6 +63,8 @@ struct SpringContact {
 struct WorldSettings {
   Vec3 gravity = Vec3(0.0, -9.81, 0.0);  ///< [m/s²]
   ContactFinderSettings contacts;
+  /// Of the contact forces. Its tolerance is that of steps of 5 ms and more; in shorter ones a length stands for more
+  /// force (W goes with h²), so it is taken (h / 5 ms)² as large.
   SolverSettings solver{.tolerance = 1e-8, .max_iterations = 200};
   std::string solver_name = "accelerated";  ///< or gauss_seidel, direct
   /// Bodies that overlap at the start of a step are parted with this time constant [s]. It does not depend on the step:
@@ -80,7 +82,7 @@ struct WorldSettings {
   /// that it takes out. The few tolerances that the solver itself leaves are taken out at once, or they would add up
   /// over a stack; they are too small to throw anything.
   double felt_gap(double gap, double h) const noexcept {
-    const double at_once = -10.0 * solver.tolerance;
+    const double at_once = -std::min(10.0 * solver.tolerance, 1e-7);
     if (gap >= at_once) return gap;
     return std::max(at_once - (gap - at_once) * std::expm1(-h / overlap_time), -h * push_out_speed);
   }
@@ -174,7 +176,7 @@ class World {
   void keep_contacts();
   void assemble_rows();
   bool assemble_compliance();
-  SolveReport solve() { return solve(settings_.solver); }
+  SolveReport solve();
   SolveReport solve(const SolverSettings& settings);
   /// Takes the place of solve() for those who find λ by their own law: as many as problem() has rows [N].
   void impose(std::span<const double> lambda);
