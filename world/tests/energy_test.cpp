@@ -54,7 +54,6 @@ TEST_P(LeftAlone, StackOfTenGainsNothing) {
   }
   world.prepare();
   const Gains g = leave_alone(world, 5.0, GetParam());
-  printf("stack %g: %g of %g (%g)\n", GetParam(), g.sum, g.there, g.sum / g.there);
   EXPECT_LT(g.sum, 1e-4 * g.there);
 }
 
@@ -70,7 +69,6 @@ TEST_P(LeftAlone, EightyCubesGainNothing) {
   }
   world.prepare();
   const Gains g = leave_alone(world, 5.0, GetParam());
-  printf("eighty %g: %g of %g (%g)\n", GetParam(), g.sum, g.there, g.sum / g.there);
   EXPECT_LT(g.sum, 1e-4 * g.there);
 }
 
@@ -86,7 +84,6 @@ TEST_P(LeftAlone, FallingPileGainsNothing) {
   }
   world.prepare();
   const Gains g = leave_alone(world, 5.0, GetParam());
-  printf("pile %g: %g of %g (%g)\n", GetParam(), g.sum, g.there, g.sum / g.there);
   EXPECT_LT(g.sum, 1e-4 * g.there);
 }
 
@@ -98,7 +95,6 @@ TEST_P(LeftAlone, SoftOnSoftGainsNothing) {
   add_soft(world, make_tets(TriangleTree(make_sphere(0.02, 6)), 0.01), Vec3(0.003, 0.07, 0.002), 2e4);
   world.prepare();
   const Gains g = leave_alone(world, GetParam() > 0.002 ? 5.0 : 1.5, GetParam());
-  printf("soft %g: %g of %g (%g)\n", GetParam(), g.sum, g.there, g.sum / g.there);
   EXPECT_LT(g.sum, 1e-4 * g.there);
 }
 
