@@ -1,6 +1,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "jacobian/contact_space.h"
 #include "jacobian/halves.h"
@@ -248,13 +249,17 @@ void JacobianSlow::correct_penetration(StepReport& report) {
 
 // The default form.
 
-/// The tool's contacts, the deepest at the end of the slow step if there are too many, in the world's order.
+/// The tool's contacts, in the world's order. If there are too many: those that bear, then the deepest at the end of the
+/// free motion.
 void JacobianSlow::choose_contacts(Model& model) {
   const ConstraintProblem& problem = world_.problem();
   deepest_.clear();
   for (std::int32_t i = world_.first_contact(); i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
     const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
-    if (acts_on_tool(c)) deepest_.emplace_back(problem.delta_free()[static_cast<std::size_t>(c.first_row)], i);
+    if (!acts_on_tool(c)) continue;
+    const bool bears = world_.lambda()[static_cast<std::size_t>(c.first_row)] > 0.0;
+    const double depth = problem.delta_free()[static_cast<std::size_t>(c.first_row)];
+    deepest_.emplace_back(bears ? -std::numeric_limits<double>::infinity() : depth, i);
   }
   const auto room = static_cast<std::size_t>(std::clamp(settings_.max_contacts, 1, kMaxContacts));
   if (deepest_.size() > room) {

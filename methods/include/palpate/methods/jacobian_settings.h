@@ -25,7 +25,7 @@ struct JacobianSettings {
   double filter_time = 0.0;
   /// Inequality: share of a slow period over which a new model takes the place of the last, 0: at once.
   double blend = 1.0;
-  int max_contacts = 40;    ///< published, at most kMost; the deepest are kept
+  int max_contacts = 40;    ///< published, at most kMost; those that bear and the deepest are kept
   double tolerance = 1e-6;  ///< of the tick's solve [m]: felt as at most (k + b/dt) times this
   int max_iterations = 40;  ///< of the tick's solve: its bound in time
   static constexpr int kMost = 40;
