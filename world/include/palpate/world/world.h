@@ -176,7 +176,7 @@ class World {
   void keep_contacts();
   void assemble_rows();
   bool assemble_compliance();
-  SolveReport solve();
+  SolveReport solve() { return solve(step_solver()); }
   SolveReport solve(const SolverSettings& settings);
   /// Takes the place of solve() for those who find λ by their own law: as many as problem() has rows [N].
   void impose(std::span<const double> lambda);
@@ -241,6 +241,7 @@ class World {
   double fill_side(const Assembly& to, const ConstraintSide& side, int offset, int body, const BodyPoint& point,
                    const JointRow& what, double scale);
   bool fill_compliance(const Assembly& to);
+  SolverSettings step_solver() const noexcept;
   void trim_contacts();
   bool add_missed_contacts();
   void note_feet();
