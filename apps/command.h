@@ -18,7 +18,7 @@ using Action = std::function<int()>;
 
 /// Adds one subcommand to `app`; `action` is set when the user chose it. One function a command.
 void add_run(CLI::App& app, Action& action);
-void add_view(CLI::App& app, Action& action);
+void add_view(CLI::App& app, Action& action);  ///< only where the viewer is built (PALPATE_VIEWER)
 void add_compare(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
 void add_mesh(CLI::App& app, Action& action);

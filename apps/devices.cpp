@@ -1,5 +1,7 @@
 #include "palpate/haptics/device_list.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "command.h"

@@ -17,7 +17,17 @@ int main(int argc, char** argv) {
 
   Action action;
   add_run(app, action);
+#ifdef PALPATE_VIEWER
   add_view(app, action);
+#else
+  app.add_subcommand("view", "not in this program, which was built without the viewer (PALPATE_VIEWER=OFF)")
+      ->allow_extras()
+      ->callback([&] {
+        action = []() -> int {
+          fail_input("this palpate was built without the viewer: build it with PALPATE_VIEWER=ON");
+        };
+      });
+#endif
   add_compare(app, action);
   add_reproduce(app, action);
   add_mesh(app, action);

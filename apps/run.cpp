@@ -53,7 +53,21 @@ std::string safety_text(const SafetyCounters& s) {
   add("stale model", s.stale_model);
   add("not finite", s.not_finite);
   add("passivity-damped", s.passivity_damped);
+  add("input held", s.input_held);
+  add("input lost", s.input_lost);
   return parts.empty() ? "no events" : fmt::format("ticks with {}", fmt::join(parts, ", "));
+}
+
+std::string input_text(const InputCounters& c) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* what, std::uint64_t n) {
+    if (n) parts.push_back(fmt::format("{} {}", n, what));
+  };
+  add("broken", c.broken);
+  add("out of order", c.out_of_order);
+  add("too far", c.too_far);
+  add("while settling", c.settling);
+  return fmt::format("{} samples not taken ({}), lost {} times", c.rejected(), fmt::join(parts, ", "), c.losses);
 }
 
 void print_text(const Scene& scene, const RunOptions& options, const SceneRun& run) {
@@ -72,6 +86,7 @@ void print_text(const Scene& scene, const RunOptions& options, const SceneRun& r
   if (!options.lockstep) fmt::print("wake-up    tick late by {}\n", times_text(s.tick_delays));
   fmt::print("hand       peak force {}, energy given {}; safety: {}\n", format_quantity(s.safety.peak_force, "N"),
              format_quantity(s.energy, "J"), safety_text(s.safety));
+  if (s.input.rejected()) fmt::print("device     {}\n", input_text(s.input));
   if (s.lost_rows) fmt::print("lost       {} rows that the recorder was too slow for\n", s.lost_rows);
   for (const std::string& note : s.notes) fmt::print("note       {}\n", note);
   fmt::print("recording  {}\n", options.record.empty() ? "none" : options.record);
@@ -103,7 +118,15 @@ void print_json(const Scene& scene, const RunOptions& options, const SceneRun& r
                 {"slew_limited", c.slew_limited},
                 {"stale_model", c.stale_model},
                 {"not_finite", c.not_finite},
-                {"passivity_damped", c.passivity_damped}}},
+                {"passivity_damped", c.passivity_damped},
+                {"input_held", c.input_held},
+                {"input_lost", c.input_lost}}},
+              {"input",
+               {{"broken", s.input.broken},
+                {"out_of_order", s.input.out_of_order},
+                {"too_far", s.input.too_far},
+                {"settling", s.input.settling},
+                {"losses", s.input.losses}}},
               {"notes", s.notes},
               {"recording", options.record}};
   fmt::print("{}\n", out.dump(2));

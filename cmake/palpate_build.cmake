@@ -18,7 +18,8 @@ add_library(palpate_flags INTERFACE)
 # No contraction: whether a*b+c becomes one rounding or two must not depend on what the optimiser inlined, or lockstep
 # runs of two builds would differ. Kernels that want an fma say so.
 target_compile_options(palpate_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual -Werror
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  $<$<BOOL:${PALPATE_WERROR}>:-Werror>
   -ffp-contract=off -fno-math-errno)
 # GCC 12 flow analysis cries wolf at -O3 on Eigen expressions and on std::string (its bugs 105651, 105329).
 target_compile_options(palpate_flags INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
@@ -73,6 +74,16 @@ function(palpate_layer name)
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300
                          WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endif()
+endfunction()
+
+# palpate_umbrella(): palpate::palpate, which is all layers, for those who do not want to choose. The program has the
+# name `palpate`, so inside this project the target is called palpate_all.
+function(palpate_umbrella)
+  get_property(layers GLOBAL PROPERTY palpate_layers)
+  add_library(palpate_all INTERFACE)
+  add_library(palpate::palpate ALIAS palpate_all)
+  set_target_properties(palpate_all PROPERTIES EXPORT_NAME palpate)
+  target_link_libraries(palpate_all INTERFACE ${layers})
 endfunction()
 
 # palpate_sanitized_program(TARGET SANITIZER LAYERS ... SOURCES ... JOINED_SOURCES ... LINKS ...): a program of which only its

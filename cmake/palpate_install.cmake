@@ -1,7 +1,8 @@
-# cmake --install, and find_package(palpate) for those who build on it: targets palpate::core … palpate::experiments.
+# cmake --install, and find_package(palpate) for those who build on it: target palpate::palpate, or
+# the layers by themselves, palpate::core … palpate::server.
 include(CMakePackageConfigHelpers)
 get_property(layers GLOBAL PROPERTY palpate_layers)
-install(TARGETS ${layers} EXPORT palpate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${layers} palpate_all EXPORT palpate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(target ${layers})
   string(REPLACE "palpate_" "" layer ${target})
   install(DIRECTORY ${layer}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

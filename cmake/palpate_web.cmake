@@ -1,5 +1,8 @@
 # Bundles the page of the viewer (web/) and compiles it into the server layer: the program needs no Node at run time.
-find_program(PALPATE_NODE NAMES node nodejs REQUIRED)
+find_program(PALPATE_NODE NAMES node nodejs)
+if(NOT PALPATE_NODE)
+  message(FATAL_ERROR "The viewer's page is bundled with Node, which was not found: install it, or build without the viewer (-DPALPATE_VIEWER=OFF)")
+endif()
 set(web ${PROJECT_SOURCE_DIR}/web)
 set(bundle ${PROJECT_BINARY_DIR}/generated/web)
 file(GLOB web_sources CONFIGURE_DEPENDS ${web}/src/* ${web}/build.mjs ${web}/package-lock.json)

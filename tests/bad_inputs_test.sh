@@ -59,6 +59,8 @@ top 'methods.compliance.force = "constraint": must be one of: grip, constraints.
 top 'methods.limited.max_constraints = 5000: must be 8 to 4096' '"methods":{"limited":{"max_constraints":5000}},'
 top 'methods: unknown key "limitd". Did you mean "limited"?' '"methods":{"limitd":{}},'
 top 'safety.max_force_rate = 1000000000: must be above 0 to 10000000 N/s' '"safety":{"max_force_rate":1e9},'
+top 'input.max_speed = 0: must be above 0 to 1000 m/s' '"input":{"max_speed":0},'
+top 'input: unknown key "max_sped". Did you mean "max_speed"?' '"input":{"max_sped":2},'
 top 'passivity: debt_limit = 0.1 J: must be above allowance, 0.2 J' '"passivity":{"allowance":0.2},'
 top 'seconds = -1: must be above 0' '"seconds":-1,'
 top 'rates.dt = 0: must be 1e-05 to 0.1 s' '"rates":{"dt":0},'

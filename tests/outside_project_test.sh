@@ -1,13 +1,34 @@
 #!/usr/bin/env bash
-# outside_project_test.sh BUILD: installs BUILD into a folder, builds examples/outside_project against it, runs it.
+# outside_project_test.sh BUILD: installs BUILD into a folder, and builds and runs a copy of examples/outside_project against it,
+# and examples/feel_a_sphere.cpp with one layer alone. Nothing of the source folder is in reach but by mistake.
 set -euo pipefail
 build=$1
 source=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+build_and_run() { # FOLDER PROGRAM
+  cmake -G Ninja -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >"$work/log" 2>&1 || { cat "$work/log"; fail "$1 is not configured"; }
+  cmake --build "$1/build" >"$work/log" || { cat "$work/log"; fail "$1 is not built"; }
+  (cd "$work" && "$1/build/$2") || fail "$2"
+}
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-cmake -G Ninja -S "$source/examples/outside_project" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
-cmake --build "$work/build" >"$work/log" || { cat "$work/log"; exit 1; }
-"$work/build/feel_a_sphere"
+cp -r "$source/examples/outside_project" "$work/all"
+build_and_run "$work/all" feel_a_block
+
+# The layers by themselves, and the version that is asked for.
+version=$("$work/prefix/bin/palpate" --version | sed 's/^palpate //')
+mkdir "$work/one"
+cp "$source/examples/feel_a_sphere.cpp" "$work/one/main.cpp"
+cat > "$work/one/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(one LANGUAGES CXX)
+find_package(palpate $version EXACT REQUIRED)
+add_executable(one main.cpp)
+target_link_libraries(one PRIVATE palpate::runtime)
+CMAKE
+build_and_run "$work/one" one
+grep -q "^## $version\b" "$source/CHANGELOG.md" || fail "CHANGELOG.md has no version $version"
+
 "$work/prefix/bin/palpate" run organ --lockstep --seconds 0.1 --no-record >/dev/null
 # Nothing installed may still point at the source or build folder.
-if grep -rlF -e "$source/" "$work/prefix/lib" --include='*.cmake'; then echo "installed files name the source folder"; exit 1; fi
+if grep -rlF -e "$source/" -e "$build/" "$work/prefix/lib" --include='*.cmake'; then fail "installed files name the source or build folder"; fi

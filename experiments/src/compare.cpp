@@ -1,5 +1,7 @@
 #include "palpate/experiments/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "palpate/core/version.h"

@@ -1,4 +1,6 @@
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "dervaux_run.h"

@@ -1,5 +1,7 @@
 #include "knott_scenes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

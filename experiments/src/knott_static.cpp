@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "experiments.h"
 #include "knott_scenes.h"
 #include "palpate/scene/builtin.h"

@@ -1,5 +1,7 @@
 #include "otaduy_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

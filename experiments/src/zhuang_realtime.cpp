@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <ctime>
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "palpate/geometry/shapes.h"
 #include "palpate/geometry/triangle_tree.h"
 #include "palpate/testing/temp_folder.h"
+#include "real_data.h"
 
 namespace palpate::mesh_file_test {
 namespace {
@@ -40,11 +40,6 @@ class MeshFile : public ::testing::Test {
  private:
   testing::TempFolder folder_{"mesh_file"};
 };
-
-fs::path data_folder() {
-  const char* set = std::getenv("PALPATE_DATA");
-  return set != nullptr ? fs::path(set) : fs::path("../shared/data");
-}
 
 std::string file_bytes(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -269,9 +264,8 @@ std::array<std::size_t, 2> declared_counts(const fs::path& path) {
 }
 
 TEST_P(RealMeshFile, IsReadWholeAndClosedWithItsGenus) {
-  const fs::path path = data_folder() / GetParam().file;
-  if (!fs::exists(path))
-    GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
+  const auto [path, missing] = testing::find_real_data(GetParam().file);
+  if (!missing.empty()) GTEST_SKIP() << missing;
   const LoadedMesh loaded = load_mesh(path);
   EXPECT_TRUE(loaded.report.is_clean()) << loaded.report.describe();
   EXPECT_EQ(loaded.report.triangles, GetParam().triangles);
@@ -286,9 +280,8 @@ TEST_P(RealMeshFile, IsReadWholeAndClosedWithItsGenus) {
 }
 
 TEST_P(RealMeshFile, ComesBackBitForBitThroughEveryTextFormat) {
-  const fs::path path = data_folder() / GetParam().file;
-  if (!fs::exists(path))
-    GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
+  const auto [path, missing] = testing::find_real_data(GetParam().file);
+  if (!missing.empty()) GTEST_SKIP() << missing;
   const LoadedMesh loaded = load_mesh(path);
   const testing::TempFolder folder("real_mesh");
   for (const char* ending : {".obj", ".ply", ".off"}) {

@@ -12,6 +12,7 @@
 #include "palpate/geometry/mesh_file.h"
 #include "palpate/geometry/tet_quality.h"
 #include "palpate/testing/temp_folder.h"
+#include "real_data.h"
 #include "volume_files.h"
 
 namespace palpate::volume_file_test {
@@ -50,11 +51,6 @@ class VolumeFile : public ::testing::Test {
  private:
   testing::TempFolder folder_{"volume_file"};
 };
-
-fs::path volume_data_folder() {
-  const char* set = std::getenv("PALPATE_DATA");
-  return set != nullptr ? fs::path(set) : fs::path("../shared/data");
-}
 
 std::string with_carriage_returns(std::string text) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
@@ -310,9 +306,8 @@ struct RealVolume {
 /// Counts are the files' own ($NOD's count; lines of $ELM of type 4): they pin the reader, and say nothing of physics.
 TEST(RealVolumeFile, LiversAreReadWhole) {
   for (const RealVolume& real : {RealVolume{"liver.msh", 181, 596, 0}, RealVolume{"liver2.msh", 507, 1493, 931}}) {
-    const fs::path path = volume_data_folder() / real.file;
-    if (!fs::exists(path))
-      GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
+    const auto [path, missing] = testing::find_real_data(real.file);
+    if (!missing.empty()) GTEST_SKIP() << missing;
     const LoadedVolume loaded = load_volume(path);
     std::printf("%s: %s\n", real.file, loaded.report.describe().c_str());
     EXPECT_EQ(loaded.report.vertices, real.vertices);
@@ -326,9 +321,8 @@ TEST(RealVolumeFile, LiversAreReadWhole) {
 }
 
 TEST(RealVolumeFile, LiverVtkIsASurfaceOfFiveThousandPoints) {
-  const fs::path path = volume_data_folder() / "liver.vtk";
-  if (!fs::exists(path))
-    GTEST_SKIP() << path.string() << " is not there; set PALPATE_DATA to the folder of real meshes";
+  const auto [path, missing] = testing::find_real_data("liver.vtk");
+  if (!missing.empty()) GTEST_SKIP() << missing;
   EXPECT_FALSE(holds_volume(path));
   const LoadedMesh loaded = load_mesh(path);
   std::printf("liver.vtk: %s\n", loaded.report.describe().c_str());

@@ -73,14 +73,16 @@ SafeWrench SafetyStage::apply(const Wrench& wanted, double model_age, std::uint3
   const bool fresh = model_age <= settings_.stale_after;  // false for NaN
   if (!finite) events_ |= kNotFinite;
   if (!fresh) events_ |= kStaleModel;
+  const bool lost = (earlier_events & kInputLost) != 0;
 
   Vec3 force;
   Vec3 torque;
-  if (finite && fresh) {
+  if (finite && fresh && !lost) {
     force = pass(force_, wanted.force);
     torque = pass(torque_, wanted.torque);
   } else {
-    // A stale model's force may still be followed downwards (the hand lets go); a broken one has no direction.
+    // The force of a stale model, or of a hand that is lost, may still be followed downwards (the hand lets go); a
+    // broken one has no direction.
     force = fade(force_, finite ? wanted.force : force_.sent);
     torque = fade(torque_, finite ? wanted.torque : torque_.sent);
   }
@@ -136,6 +138,8 @@ void SafetyStage::count() noexcept {
   counters_.ramping += (events_ & kRamping) != 0;
   counters_.stale_model += (events_ & kStaleModel) != 0;
   counters_.passivity_damped += (events_ & kPassivityDamped) != 0;
+  counters_.input_held += (events_ & (kSampleBroken | kSampleOutOfOrder | kSampleTooFar | kInputLost)) != 0;
+  counters_.input_lost += (events_ & kInputLost) != 0;
   counters_.peak_force = std::max(counters_.peak_force, force_.sent.norm());
   counters_.peak_torque = std::max(counters_.peak_torque, torque_.sent.norm());
 }

@@ -2,6 +2,7 @@
 
 #include "all_paths.h"
 #include "palpate/haptics/coupling.h"
+#include "palpate/haptics/input_guard.h"
 #include "palpate/haptics/passivity.h"
 #include "palpate/haptics/replay.h"
 #include "palpate/haptics/scripted.h"
@@ -13,18 +14,23 @@ namespace {
 
 using testing::RealtimeGuard;
 
-/// One device through the whole chain of a tick: read, coupling, passivity, safety, write.
+/// One device through the whole chain of a tick: read, guard, coupling, passivity, safety, write.
 long count_violations(Device& device) {
+  InputGuard input({}, 1e-3, 0.1);
   PassivityController passivity({});
   SafetyStage safety({}, 1e-3);
   const RealtimeGuard guard;
   for (int tick = 0; tick < 500; ++tick) {
-    const DeviceState state = device.read(tick * 1e-3);
+    const double time = tick * 1e-3;
+    DeviceState sample = device.read(time);
+    if (tick % 100 > 70) sample.pose.position.x() = std::numeric_limits<double>::quiet_NaN();
+    const DeviceState& state = input.take(sample, time);
     CouplingEnd tool;
     tool.pose.position = Vec3(0.01, 0.0, 0.0);
     const Wrench wanted = coupling_wrenches({}, {state.pose, state.velocity}, tool).on_device;
     const Wrench damped = passivity.apply(wanted, state, 1e-3);
-    const SafeWrench sent = safety.apply(damped, tick < 250 ? 0.0 : 1.0, passivity.events_of_last_tick());
+    const std::uint32_t events = input.events_of_last_tick() | passivity.events_of_last_tick();
+    const SafeWrench sent = safety.apply(damped, tick < 250 ? 0.0 : 1.0, events);
     device.write(sent);
     passivity.hold(sent.wrench());
   }

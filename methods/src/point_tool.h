@@ -6,7 +6,7 @@ namespace palpate {
 
 /// A point mass on a virtual coupling, stepped by backward Euler: the tool of every method whose hand holds a point.
 ///
-///   A Δv = f + h K v,  f = k (x_d − x) + b (v_d − v),  A = m/h + b + h k    (DESIGN.md, with K = −k, B = −b)
+///   A Δv = f + h K v,  f = k (x_d − x) + b (v_d − v),  A = m/h + b + h k    (docs/design.md, with K = −k, B = −b)
 ///
 /// A is a multiple of the identity, so a contact problem for the point is one of distances (settle_on_planes).
 /// Real-time.

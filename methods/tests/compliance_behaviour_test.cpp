@@ -253,20 +253,11 @@ TEST(Compliance, LateModelStopsTheBodiesAndBoundsTheForce) {
   EXPECT_NEAR(later.wrench.force.y(), -(kBlockWeight + weight_of(run.tool)), 1e-2);
 }
 
-TEST(Compliance, SurvivesWhatIsNotFinite) {
+TEST(Compliance, SurvivesABodyThatIsNotFinite) {
   TwoRates run;
   make_tied(run, 2e4);
   run.start();
   run.go(Vec3(0.0, 0.18, 0.0), 0.5);
-  const DeviceState good = run.device;
-  run.device.pose.position.x() = std::nan("");
-  for (int i = 0; i < 50; ++i) {
-    const TickResult result = run.tick();
-    EXPECT_EQ(result.wrench.force.norm(), 0.0);
-    EXPECT_TRUE(result.tool.position.allFinite());
-  }
-  run.device = good;
-  EXPECT_NEAR(run.go(Vec3(0.0, 0.18, 0.0), 4.0).wrench.force.y(), -(kBlockWeight + weight_of(run.tool)), 1e-2);
   // A soft body gone to infinity: the slow half says so, the fast half lets go.
   std::vector<Vec3> wild(run.world.bodies()[1].body->velocities().size(), Vec3::Constant(HUGE_VAL));
   run.world.bodies()[1].body->set_velocities(wild);

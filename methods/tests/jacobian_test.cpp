@@ -297,7 +297,7 @@ TEST(Jacobian, OverfullModelKeepsTheDeepestAndSaysSo) {
   for (const double gap : kept) EXPECT_LE(gap, found[2] + 1e-12);
 }
 
-// Models that are not finite or have absurd counts, none at all, and devices that are not finite.
+// Models that are not finite or have absurd counts, and none at all.
 TEST(Jacobian, BadInputIsFreeSpaceAndNeverLeaves) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto form : {JacobianSettings::Form::kInequality, JacobianSettings::Form::kEquality}) {
@@ -321,12 +321,6 @@ TEST(Jacobian, BadInputIsFreeSpaceAndNeverLeaves) {
       }
       // The tool has gone to the hand.
       EXPECT_LT(out.wrench.force.norm(), 1e-3) << what;
-      rig.device.pose.position.x() = nan;
-      for (int i = 0; i < 3; ++i) {
-        out = rig.tick();
-        EXPECT_TRUE(is_finite(out.wrench));
-        EXPECT_TRUE(out.tool.position.allFinite());
-      }
     }
   }
 }

@@ -163,23 +163,6 @@ TEST(Limited, StalledSlowLoopHoldsTheProxyInTheTrustedBoxWithoutForce) {
   EXPECT_LT(r.tool.position.x(), 1.0);
 }
 
-TEST(Limited, ADeviceThatIsNotFiniteMovesNothing) {
-  World world;
-  world.add({"box", TriangleTree(make_box(Vec3(0.1, 0.1, 0.1), 3)), 0.2});
-  Loops loops(world, "limited", {}, at(Vec3(0.0, 0.06, 0.0)), 10);
-  for (int i = 0; i < 100; ++i) loops.tick(Vec3(0.0, 0.06 - 0.00012 * i, 0.0));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Vec3 before = loops.tick(Vec3(0.0, 0.048, 0.0)).tool.position;
-  for (int i = 0; i < 40; ++i) {
-    const TickResult r = loops.tick(Vec3(nan, 0.0, 0.0));
-    EXPECT_TRUE(r.wrench.force.allFinite());
-    EXPECT_EQ(r.tool.position, before);
-  }
-  TickResult r;
-  for (int i = 0; i < 60; ++i) r = loops.tick(Vec3(0.0, 0.048, 0.0));
-  EXPECT_NEAR(r.wrench.force.y(), 2.0, 1e-3);
-}
-
 constexpr double kEdge = 0.08 / 6;  ///< of the triangles on the soft block [m]
 
 /// A soft block, 0.08 × 0.04 × 0.08 m with its top at y = 0.02, fixed below; and the tool.

@@ -84,6 +84,7 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
   if (summary.ticks > 0)
     parts.method.last_feedback.assign(feedback.data(), feedback.data() + parts.method.feedback.size);
   summary.seconds = static_cast<double>(summary.ticks) * settings.dt;
+  summary.input = fast.input_counters();
   summary.safety = fast.safety_counters();
   summary.energy = fast.energy();
   return summary;

@@ -35,6 +35,7 @@ FastLoop::FastLoop(const RunSettings& settings, RunParts& parts)
     : method_(*parts.method.fast),
       device_(parts.device),
       has_slow_half_(parts.method.slow != nullptr),
+      guard_(settings.input, settings.dt, settings.safety.fade_time),
       passivity_(settings.passivity.value_or(kObserveOnly)),
       safety_(limited_to(parts.device.info(), settings.safety), settings.dt),
       dt_(settings.dt),
@@ -43,15 +44,21 @@ FastLoop::FastLoop(const RunSettings& settings, RunParts& parts)
 TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback) noexcept {
   TickRow row;
   row.time = time;
-  const DeviceState state = device_.read(time);
+  const DeviceState& state = guard_.take(device_.read(time), time);
   // Before the first model there is nothing to be stale; the method gives no force then.
   const bool modelled = has_slow_half_ && header_of(model).sequence > 0;
   row.model_age = modelled ? time - header_of(model).time : 0.0;
 
-  stamp(feedback, time, ++sequence_);
-  const TickResult result = method_.tick_bytes(state, model, feedback);
-  const Wrench calmed = passivity_.apply(result.wrench, state, dt_);
-  const SafeWrench sent = safety_.apply(calmed, row.model_age, passivity_.events_of_last_tick());
+  TickResult result;
+  Wrench calmed;
+  std::uint32_t events = guard_.events_of_last_tick();
+  if (guard_.ready()) {
+    stamp(feedback, time, ++sequence_);
+    result = method_.tick_bytes(state, model, feedback);
+    calmed = passivity_.apply(result.wrench, state, dt_);
+    events |= passivity_.events_of_last_tick();
+  }
+  const SafeWrench sent = safety_.apply(calmed, row.model_age, events);
   device_.write(sent);
   passivity_.hold(sent.wrench());
   last_ = sent.wrench();
@@ -118,6 +125,7 @@ void validate(const RunSettings& settings) {
     f.number({.name = "seconds", .doc = "", .unit = "s"}, s.seconds, s.seconds, kRunSeconds);
   });
   validate(s.safety);
+  validate(s.input);
   if (s.passivity) validate(*s.passivity);
 }
 

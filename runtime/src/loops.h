@@ -9,18 +9,22 @@ namespace palpate {
 void stamp(std::byte* message, double time, std::uint64_t sequence) noexcept;
 const MessageHeader& header_of(const std::byte* message) noexcept;
 
-/// One tick of the fast loop, the same code in both runtimes: device → method → passivity → safety → device.
-/// Fast thread only; real-time.
+/// One tick of the fast loop, the same code in both runtimes: device → input guard → method → passivity → safety →
+/// device. Fast thread only; real-time.
 class FastLoop {
  public:
   FastLoop(const RunSettings& settings, RunParts& parts);
 
-  /// `model` is the newest model; `feedback` is filled for the slow loop.
+  /// `model` is the newest model; `feedback` is filled for the slow loop, unless the device has not said anything
+  /// sound yet: then the method does not run, no force is sent and `feedback` is left alone.
   TickRow tick(double time, const std::byte* model, std::byte* feedback) noexcept;
 
   /// A tick after the end: the last force is taken out of the hand as if the model had gone stale.
   void fade_out(double time) noexcept;
 
+  /// The last tick filled its `feedback`.
+  bool has_feedback() const noexcept { return guard_.ready(); }
+  const InputCounters& input_counters() const noexcept { return guard_.counters(); }
   const SafetyCounters& safety_counters() const noexcept { return safety_.counters(); }
   double energy() const noexcept { return passivity_.observer().energy(); }
 
@@ -28,6 +32,7 @@ class FastLoop {
   FastHalf& method_;
   Device& device_;
   const bool has_slow_half_;
+  InputGuard guard_;
   PassivityController passivity_;
   SafetyStage safety_;
   const double dt_;

@@ -143,7 +143,7 @@ class RealtimeRun {
       const std::int64_t began = monotonic_ns();
       model_.refresh(grid.deadline(i));
       TickRow row = fast_.tick(static_cast<double>(i) * settings_.dt, model_.read_slot(), feedback_.write_slot());
-      feedback_.publish();
+      if (fast_.has_feedback()) feedback_.publish();
       const std::int64_t ended = monotonic_ns();
       row.tick_time = 1e-9 * static_cast<double>(ended - began);
       summary_.tick_delays.add(began - grid.deadline(i));
@@ -155,6 +155,7 @@ class RealtimeRun {
       i = next;
     }
     summary_.stopped = i < ticks;
+    summary_.input = fast_.input_counters();
     summary_.safety = fast_.safety_counters();
     summary_.energy = fast_.energy();
     end_ns_ = grid.deadline(std::min(i, ticks));

@@ -38,6 +38,8 @@ void describe_run(Fields& f, RunSettings& run) {
 }
 
 void describe_limits(Fields& f, RunSettings& run) {
+  f.object({.name = "input", .doc = "limits on what a device may say", .def = "input"},
+           [&](Fields& o) { describe(o, run.input); });
   f.object({.name = "safety", .doc = "limits on what reaches the hand", .def = "safety"}, [&](Fields& o) {
     SafetySettings standard;
     standard.stale_after = run.latency + 2.0 * run.slow_period;

@@ -1,5 +1,7 @@
 #include "json_layout.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 

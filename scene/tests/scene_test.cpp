@@ -155,5 +155,16 @@ TEST(Scene, StiffCouplingOnALightDeviceIsWarnedOf) {
   ASSERT_EQ(find_warnings(scene, *make_device(scene)).size(), 1u);
 }
 
+// No hand of ours is one that the input guard would refuse.
+TEST(Scene, EveryBuiltinHandMovesAsAHandCan) {
+  for (const BuiltinScene& builtin : builtin_scenes()) {
+    const Scene scene = load_builtin_scene(builtin.name);
+    const std::unique_ptr<Device> device = make_device(scene);
+    InputGuard guard(scene.run.input, scene.run.dt, scene.run.safety.fade_time);
+    for (double t = 0.0; t < scene.run.seconds; t += scene.run.dt) guard.take(device->read(t), t);
+    EXPECT_EQ(guard.counters().rejected(), 0u) << builtin.name;
+  }
+}
+
 }  // namespace
 }  // namespace palpate::scene_test

@@ -49,6 +49,7 @@ void GuidedHand::replace(std::unique_ptr<Device> own) {
 DeviceState GuidedHand::read(double time) noexcept {
   message_.read(target_);
   DeviceState state = own_->read(begin_ + time);
+  state.time -= begin_;
   const double dt = std::max(0.0, time - last_time_);
   last_time_ = time;
   started_ = true;

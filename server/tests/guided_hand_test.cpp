@@ -93,6 +93,15 @@ TEST(GuidedHand, GripFollowsWithoutAJumpAndGoesBackWhenLetGo) {
   EXPECT_EQ(last.grip, 0.0);
 }
 
+// The scene's hand goes on where it was, and samples carry the time of the run that reads them.
+TEST(GuidedHand, SamplesCarryTheTimeOfTheirRun) {
+  GuidedHand hand(std::make_unique<StraightHand>());
+  hand.begin(5.0);
+  const DeviceState state = hand.read(0.25);
+  EXPECT_EQ(state.time, 0.25);
+  EXPECT_DOUBLE_EQ(state.pose.position.x(), 0.1 * 5.25);
+}
+
 TEST(GuidedHand, ReadAllocatesNothing) {
   GuidedHand hand(std::make_unique<StraightHand>());
   hand.hold({Vec3(0.0, 0.03, 0.0), Quat::Identity()});

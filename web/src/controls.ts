@@ -85,7 +85,7 @@ export function showLoops(s: State, frame: Frame | undefined): void {
     rows.push(row("Model age", slow.rate > 0 || s.film ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "none: all in the fast loop"));
     rows.push(row("Contacts", String(frame.contacts)));
     rows.push(row("Energy to the hand", `${(1e3 * frame.energy).toFixed(2)} mJ`, frame.energy > 0.01));
-    const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped"].filter((_, i) => frame && frame.events & (1 << i));
+    const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped", "sample broken", "sample out of order", "sample too far", "input lost"].filter((_, i) => frame && frame.events & (1 << i));
     rows.push(row("Safety", names.length ? names.join(", ") : "quiet", names.some((n) => n !== "coming in")));
   }
   get("loops").querySelector("tbody")?.replaceChildren(...rows);

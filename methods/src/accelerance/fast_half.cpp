@@ -125,14 +125,8 @@ void AcceleranceFast::take_next() noexcept {
 
 /// The forces of this tick, of pointers and of the bodies on each other.
 void AcceleranceFast::solve(const DeviceState& device, TickResult& out) noexcept {
-  const bool known = device.pose.position.allFinite() && device.pose.rotation.coeffs().allFinite();
   local_.start(poses_, velocities_);
-  if (known) {
-    pointers_.start(device, poses_, velocities_, local_);
-  } else {
-    pointers_.recall({});
-    pointers_.take(*model_);
-  }
+  pointers_.start(device, poses_, velocities_, local_);
   const double target = settings_.tolerance * stiffness_;
   double change = 0.0;
   const bool idle = pointers_.active().empty() && !local_.has_constraints();

@@ -121,10 +121,7 @@ void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& r
   model.left_out = 0;
   model.columns = 6;
   const bool sent = feedback.header.sequence > 0;
-  const DeviceState& sensed = feedback.device;
-  if (sent && sensed.pose.position.allFinite() && sensed.pose.rotation.coeffs().allFinite() &&
-      sensed.velocity.linear.allFinite() && sensed.velocity.angular.allFinite())
-    device_ = sensed;
+  if (sent) device_ = feedback.device;
   pushed_.clear();
   if (sent) take_over(feedback);
   if (exchange_ == Exchange::kStates) {

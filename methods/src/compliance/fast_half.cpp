@@ -4,14 +4,6 @@
 #include <cmath>
 
 namespace palpate::compliance {
-namespace {
-
-bool is_finite(const DeviceState& device) noexcept {
-  return device.pose.position.allFinite() && device.pose.rotation.coeffs().allFinite() &&
-         device.velocity.linear.allFinite() && device.velocity.angular.allFinite();
-}
-
-}  // namespace
 
 ComplianceFast::ComplianceFast(const MethodContext& c)
     : dt_(c.dt),
@@ -39,7 +31,7 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
 
 TickResult ComplianceFast::tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept {
   TickResult out;
-  if (model.header.sequence > 0 && model.valid != 0 && is_finite(device)) {
+  if (model.header.sequence > 0 && model.valid != 0) {
     if (model.header.sequence != sequence_) adopt(model);
     const double age = std::clamp(feedback.header.time - model.header.time, 0.0, lookahead_);
     if (move(device, model, age, out)) {
@@ -53,7 +45,7 @@ TickResult ComplianceFast::tick(const DeviceState& device, const Model& model, F
     }
   }
   out.tool = grip_.device_pose(*tool_);
-  if (is_finite(device)) device_ = device;
+  device_ = device;
   send(feedback);
   return out;
 }
@@ -130,7 +122,7 @@ bool ComplianceFast::move(const DeviceState& device, const Model& model, double 
   out.iterations = solved.iterations;
   for (int i = 0, row = 0; i < model.tool_constraints; row += model.constraint[as_size(i)].rows, ++i)
     out.contacts += model.constraint[as_size(i)].kind == ConstraintKind::kContact && lambda_[as_size(row)] > 0.0;
-  return palpate::is_finite(out.wrench);
+  return is_finite(out.wrench);
 }
 
 /// J of the tool and δ of its rows (eq. 10–12). Directions are the model's (section III-B), lever arms those of now.

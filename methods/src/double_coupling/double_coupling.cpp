@@ -86,7 +86,7 @@ class DoubleFast final : public TypedFastHalf<Model, Feedback> {
     std::array<Vec3, 2> dv{Vec3::Zero(), Vec3::Zero()};
     const auto changes = std::span(dv).first(static_cast<std::size_t>(body.block_count()));
     TickResult out;
-    if (device.pose.position.allFinite() && body.linearise({&dt_, 1})) {
+    if (body.linearise({&dt_, 1})) {
       body.compute_free_motion(0, changes);
       body.advance(dt_, changes);
       const Wrench on_tool = compute_grip_wrench(device_grip_.grip(), body.handle_pose(), handle_velocity(body));

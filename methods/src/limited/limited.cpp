@@ -70,7 +70,6 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
   /// taken it, and still cover where it is. How much that leaves is known when the triangles are found.
   void build(LimitedPatch& model, StepReport& report) {
     Vec3 way = world_.device().pose.position + ahead_ * world_.device().velocity.linear - world_.proxy();
-    if (!way.allFinite()) way.setZero();
     const double far = way.cwiseAbs().maxCoeff();
     if (far > most_ahead_) way *= most_ahead_ / far;
     builder_.begin(world_.proxy() + way, world_.proxy(), model, report);
@@ -108,7 +107,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     TickResult out;
     out.tool = {tool_.position(), device.pose.rotation};
     const Vec3 free = tool_.compute_free_motion(device);
-    if (model.header.sequence == 0 || !is_covered(model) || !free.allFinite()) {
+    if (model.header.sequence == 0 || !is_covered(model)) {
       wait(device, out);
     } else {
       move(device, model, free, out);

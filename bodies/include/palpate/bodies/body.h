@@ -54,7 +54,7 @@ struct BodyPoint {
 /// about its centre.
 ///
 /// A step is: linearise(), compute_free_motion(), add_compliance(), the contact solver, compute_correction(),
-/// advance(). It follows DESIGN.md, "Mechanics shared by all": A(h) Δv = f + h K v + Jᵀλ, A(h) = M/h − B − h K.
+/// advance(). It follows docs/design.md, "The step": A(h) Δv = f + h K v + Jᵀλ, A(h) = M/h − B − h K.
 /// Everything between two calls of linearise() refers to the state at the first; `which` names a time step of that
 /// call by its place.
 ///

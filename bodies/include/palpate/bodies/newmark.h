@@ -7,7 +7,7 @@
 namespace palpate {
 
 /// Explicit Newmark integration (β = 0, γ = ½) of a finite-element body with mass-proportional damping D = αM
-/// (DESIGN.md, "interpolation"; Zhuang & Canny 2000):
+/// (docs/design.md, "The step"; Zhuang & Canny 2000):
 ///   u⁺ = u + u̇Δt + ½üΔt²;   (M + ½ΔtD) ü⁺ = F − R(u⁺) − D(u̇ + ½üΔt);   u̇⁺ = u̇ + ½(ü + ü⁺)Δt
 /// Second order, keeps momentum exactly and energy to second order, stable for Δt < 2/ω of the fastest mode whatever
 /// the damping. Without damping it is the Verlet scheme.

@@ -31,7 +31,7 @@ struct PlaneContact {
 ///
 ///   min ½|x − target|²  subject to  normal_i·x ≥ offset_i,   |λ_t| ≤ μ λ_n,   λ_t against the sliding
 ///
-/// This is one backward-Euler step of DESIGN.md, A(h) Δv = f + hKv + Jᵀλ, for a particle whose A is a multiple of
+/// This is one backward-Euler step of docs/design.md, A(h) Δv = f + hKv + Jᵀλ, for a particle whose A is a multiple of
 /// the identity (any isotropic spring, damper and mass): `target` is its free motion, λ = A (x − target)/h.
 /// `anchor` is where the sliding starts, normally the point's last position. On one plane the law is exact; where two
 /// planes meet in a crease friction acts along the crease with the summed loads of the frictionless problem (the

@@ -2,7 +2,7 @@
 
 namespace palpate {
 
-/// Palpate's version, as in CMakeLists.txt; recordings carry it.
+/// Palpate's version, here and nowhere else: CMakeLists.txt reads it from this line. Recordings carry it.
 inline constexpr const char* kVersion = "0.1.0";
 
 }  // namespace palpate

@@ -30,6 +30,11 @@ enum SafetyEvent : std::uint32_t {
   kRamping = 1u << 3,          ///< coming in, at start or after a fade
   kStaleModel = 1u << 4,       ///< the contact model is too old; fading out
   kPassivityDamped = 1u << 5,  ///< the passivity controller added damping (it runs before this stage)
+  // Of the input guard, which runs before the method: the device's sample was not taken, and the last good one stands.
+  kSampleBroken = 1u << 6,      ///< not finite, or no value that it can have
+  kSampleOutOfOrder = 1u << 7,  ///< older than the last one, or from after now
+  kSampleTooFar = 1u << 8,      ///< further or faster than a hand can move
+  kInputLost = 1u << 9,         ///< no sample was taken for too long; fading out
 };
 
 /// Limits on what may reach the hand. The runtime lowers the maxima to the device's own.
@@ -67,8 +72,10 @@ struct SafetyCounters {
   std::uint64_t ramping = 0;
   std::uint64_t stale_model = 0;
   std::uint64_t passivity_damped = 0;
-  double peak_force = 0.0;   ///< [N]
-  double peak_torque = 0.0;  ///< [N·m]
+  std::uint64_t input_held = 0;  ///< the device's sample was not taken
+  std::uint64_t input_lost = 0;  ///< … for so long that the force was faded
+  double peak_force = 0.0;       ///< [N]
+  double peak_torque = 0.0;      ///< [N·m]
 };
 
 /// The one gate between a computed wrench and the hand.
@@ -78,6 +85,7 @@ struct SafetyCounters {
 ///  - not finite: the last wrench sent is held in direction and faded to zero over `fade_time`;
 ///  - stale model (older than `stale_after`, or of unknown age): faded over `fade_time`, and the magnitude never
 ///    grows from one tick to the next until the model is fresh;
+///  - lost input (the input guard says kInputLost): the same, until it takes samples again;
 ///  - start, and return from a fade: by a ramp that begins at the magnitude last sent;
 ///  - too long: shortened, direction kept; too fast: the step towards the target is shortened. The result is a convex
 ///    combination of two wrenches within the limit, so the limit still holds.

@@ -58,8 +58,9 @@ struct TickResult {
 class FastHalf {
  public:
   virtual ~FastHalf() = default;
-  /// `model` points to the method's model, whose header has sequence 0 until the first one arrives; `feedback` to its
-  /// feedback, to be filled whole.
+  /// `device` has passed the input guard: finite, in order of time, and where a hand can have gone since the last tick
+  /// (or somewhere else altogether, after the force has faded). `model` points to the method's model, whose header has
+  /// sequence 0 until the first one arrives; `feedback` to its feedback, to be filled whole.
   virtual TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept = 0;
 };
 

@@ -31,7 +31,7 @@ using SignedDistance = std::function<double(const Vec3&)>;
 /// A value that could not be computed (no reference, no surface, no samples).
 inline constexpr double kNotAvailable = std::numeric_limits<double>::quiet_NaN();
 
-/// What a run is judged by (DESIGN.md, "What every run records"). Forces are those sent to the hand. NaN: not
+/// What a run is judged by (docs/design.md, "What every run records"). Forces are those sent to the hand. NaN: not
 /// available.
 struct Metrics {
   double force_error_rms = kNotAvailable;       ///< sqrt(mean |f − f_ref|²) [N]

@@ -16,7 +16,7 @@ struct RecordingHeader {
   std::string palpate = kVersion;  ///< version that wrote the file
   std::string scene_name;
   std::string scene;         ///< whole text of the scene file (UTF-8), so that a recording can be replayed alone
-  std::string method;        ///< short name, as in DESIGN.md
+  std::string method;        ///< short name, as in docs/design.md
   bool lockstep = true;      ///< false: realtime
   double dt = 1e-3;          ///< fast period [s], > 0
   double slow_period = 0.0;  ///< ΔT [s], ≥ 0

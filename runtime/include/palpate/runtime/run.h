@@ -9,6 +9,7 @@
 
 #include "palpate/core/histogram.h"
 #include "palpate/core/range.h"
+#include "palpate/haptics/input_guard.h"
 #include "palpate/haptics/passivity.h"
 #include "palpate/haptics/safety.h"
 #include "palpate/methods/method.h"
@@ -26,6 +27,7 @@ struct RunSettings {
   /// Added to the way of every model to the fast loop, in both runtimes: what a farther or slower computer would do.
   double extra_latency = 0.0;
   double seconds = 5.0;  ///< length of the run
+  InputGuardSettings input;
   SafetySettings safety;
   std::optional<PassivitySettings> passivity;  ///< set: the controller acts; else energy is only observed
   double stall_from = 0.0;  ///< lockstep: no slow step begins in [stall_from, stall_until), to show the watchdog
@@ -61,6 +63,7 @@ struct RunSummary {
       0;  ///< realtime: ticks of the grid that were skipped, because the one before took too long
   std::uint64_t step_misses = 0;  ///< realtime: the same of slow steps
   std::uint64_t lost_rows = 0;    ///< realtime: rows that the recorder was too slow for
+  InputCounters input;            ///< samples of the device that were not taken
   SafetyCounters safety;
   double energy = 0.0;             ///< given to the hand at the end [J]
   bool stopped = false;            ///< ended early by a stop request
