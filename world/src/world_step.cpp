@@ -6,7 +6,7 @@
 
 #include "palpate/world/world.h"
 
-// The step of a world, in the order of DESIGN.md, "Mechanics shared by all".
+// The step of a world, in the order of docs/design.md, "Mechanics shared by all".
 namespace palpate {
 bool World::step(double h, StepReport& report) {
   if (!step_once(h, report, settings_.max_turn)) {

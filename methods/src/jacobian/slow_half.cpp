@@ -249,8 +249,8 @@ void JacobianSlow::correct_penetration(StepReport& report) {
 
 // The default form.
 
-/// The tool's contacts, in the world's order. If there are too many: those that bear, then the deepest at the end of the
-/// free motion.
+/// The tool's contacts, in the world's order. If there are too many: those that bear, then the deepest at the end of
+/// the free motion.
 void JacobianSlow::choose_contacts(Model& model) {
   const ConstraintProblem& problem = world_.problem();
   deepest_.clear();

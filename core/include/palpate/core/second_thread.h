@@ -26,8 +26,8 @@ class SecondThread {
   std::unique_ptr<Shared> shared_;
 };
 
-/// Nanoseconds that the calling thread's work takes, SecondThreads' included: processor_ns(), and of each wait() what the
-/// processor spent on the task beyond what it spent here meanwhile. What others do on the machine does not count.
+/// Nanoseconds that the calling thread's work takes, SecondThreads' included: processor_ns(), and of each wait() what
+/// the processor spent on the task beyond what it spent here meanwhile. What others do on the machine does not count.
 std::int64_t work_ns() noexcept;
 
 }  // namespace palpate

@@ -28,7 +28,7 @@ struct Comparison {
   std::vector<SceneRun> runs;
   std::vector<NamedMetrics> metrics;  ///< of the reference first, then of each run
   std::vector<SkippedMethod> skipped;
-  bool stopped = false;               ///< by request, before all were done
+  bool stopped = false;  ///< by request, before all were done
 };
 
 /// Runs in lockstep, so that nothing depends on the machine but the times.

@@ -39,9 +39,9 @@ bool find_impact(const MovingVertex& a, const std::array<MovingVertex, 3>& trian
 bool find_impact(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b,
                  const ImpactSettings& settings, Impact& out) noexcept;
 
-/// True if the features stay farther apart than `distance` [m] all the time, as a few fixed axes show: the face's normal
-/// or the edges' common one, and the part of their offset square to the relative motion. A projection on a fixed axis is
-/// linear in time, so start and end tell all between. Quick; false proves nothing.
+/// True if the features stay farther apart than `distance` [m] all the time, as a few fixed axes show: the face's
+/// normal or the edges' common one, and the part of their offset square to the relative motion. A projection on a fixed
+/// axis is linear in time, so start and end tell all between. Quick; false proves nothing.
 bool is_apart(const MovingVertex& a, const std::array<MovingVertex, 3>& triangle, double distance) noexcept;
 bool is_apart(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b, double distance) noexcept;
 
