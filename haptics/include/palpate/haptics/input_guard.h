@@ -52,10 +52,9 @@ struct InputCounters {
 ///  - *held*, for `hold_time`: as it was, with its velocity, so that the damper's force does not jump. The first
 ///    sound sample ends it;
 ///  - *lost*, after that: at rest, and the safety stage fades the force (kInputLost). Samples are now compared with
-///  each
-///    other and no longer with the last good one, so that a device that comes back elsewhere, or with another clock, is
-///    not refused for ever. When they have been sound for `settle_time` without a break, and the fade has had its
-///    time, they are taken, and the safety stage lets the force in by its ramp.
+///    those before them and no longer with the last good one, so that a device that comes back elsewhere, or with
+///    another clock, is not refused for ever. When they have been sound for `settle_time` without a break, and the
+///    fade has had its time, they are taken, and the safety stage lets the force in by its ramp.
 /// Every rejected sample raises the SafetyEvent bit of its reason in its tick and is counted.
 ///
 /// Thread: the fast loop's alone. take() is wait-free: no allocation, lock, loop or exception.
