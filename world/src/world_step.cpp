@@ -36,8 +36,10 @@ bool World::step_once(double h, StepReport& report, double max_turn) {
 
 bool World::solve_contacts(StepReport& report) {
   // Each round adds what the one before ran into. Two are enough for a fold, three for a corner.
-  // Together they take at most half as many of the solver's iterations again: a large pile needs all of them at once.
+  // In a pile of more than a few contacts, which needs all of the solver's iterations at once, the rounds together take
+  // at most half as many again.
   constexpr int kMaxRounds = 3;
+  constexpr std::size_t kFewContacts = 64;
   SolverSettings settings = step_solver();
   int iterations_left = settings.max_iterations + settings.max_iterations / 2;
   report.iterations = 0;
@@ -59,14 +61,14 @@ bool World::solve_contacts(StepReport& report) {
       report.converged = solved.converged;
       report.iterations += solved.iterations;
       iterations_left -= solved.iterations;
-      settings.max_iterations = std::min(settings.max_iterations, iterations_left);
+      if (contacts_.size() > kFewContacts) settings.max_iterations = std::min(settings.max_iterations, iterations_left);
     }
     {
       const StageTimer timer(report, Stage::kCorrect);
       compute_changes();
     }
     const StageTimer timer(report, Stage::kDetect);
-    if (round == kMaxRounds || iterations_left <= 0 || !add_missed_contacts()) break;
+    if (round == kMaxRounds || settings.max_iterations <= 0 || !add_missed_contacts()) break;
   }
   report.penetration = found_.deepest;
   report.contacts = static_cast<std::int32_t>(
@@ -167,8 +169,6 @@ void World::note_feet() {
 
 /// True if there were any that the world did not know of.
 bool World::add_missed_contacts() {
-  // Then bodies move as find_contacts() thought they would.
-  if (std::all_of(lambda_.begin(), lambda_.end(), [](double l) { return l == 0.0; })) return false;
   finder_->find_overlaps_ahead(h_, changes_, ahead_);
   const auto is_known = [&](const Contact& c) {
     return std::any_of(contacts_.begin(), contacts_.end(), [&](const Contact& x) { return x.id == c.id; });
