@@ -99,7 +99,7 @@ struct WorldState {
 
 /// All bodies, what holds them together, and the step that moves them.
 ///
-/// Set-up: add bodies, surfaces and joints, then prepare(). A step is docs/design.md's: every body's free motion by itself,
+/// Set-up: add bodies, surfaces and joints, then prepare(). A step is that of docs/design.md: every body's free motion,
 /// contacts, the rows J of contacts and joints, the compliance W of those rows, λ, and each body's corrective motion.
 /// Bodies keep their own systems and meet only in the rows. The order of everything is that of adding: the same input
 /// gives the same bits.
