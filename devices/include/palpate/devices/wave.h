@@ -1,0 +1,93 @@
+#pragma once
+
+#include "palpate/core/math.h"
+
+namespace palpate {
+
+/// How force and velocity travel as waves.
+struct WaveSettings {
+  /// b [N·s/m]: what the line feels like at once, before an echo comes. More makes far walls stiffer, b/T for a way of
+  /// T, and free motion heavier, b·T; 20 is 1,000 N/m and 0.4 kg at 20 ms. Both ends use the same.
+  double impedance = 20.0;
+  /// Time constant with which an end follows what arrives [s]. It takes out what jitter and an estimated velocity put
+  /// in; with 4 ms and less, a wall of 2,000 N/m was seen to give a millijoule.
+  double follow_time = 0.006;
+  bool operator==(const WaveSettings&) const = default;
+};
+
+/// Throws InputError naming the field, its value and the allowed range.
+void validate(const WaveSettings& settings);
+
+/// What one end sends the other: all that it has sent so far, so that a lost message is made up for by the next.
+struct WaveMessage {
+  Vec3 integral = Vec3::Zero();  ///< ∫ u dt [√(W)·s, by axis]
+  double energy = 0.0;           ///< ∫ ½|u|² dt [J]
+};
+
+/// The receiving half of an end. It follows the integral that arrives, and gives out no more energy than has arrived:
+/// so the line stays passive however its messages are delayed, reordered, bunched or lost (Niemeyer & Slotine 1998,
+/// sections on variable delay; the reservoir is theirs, the first-order follower is ours).
+class WaveInlet {
+ public:
+  /// Of a message newer than all before.
+  void receive(const WaveMessage& message) noexcept { arrived_ = message; }
+  /// Begins as if all of `message` had been given out already.
+  void begin(const WaveMessage& message) noexcept { arrived_ = given_ = message; }
+  /// The wave for the next `dt` seconds.
+  Vec3 next(double dt, double follow_time) noexcept;
+
+ private:
+  WaveMessage arrived_;
+  WaveMessage given_;
+};
+
+/// The hand's end of a delayed line (Anderson & Spong 1989; Niemeyer & Slotine 1991): keeps a far wall from swinging
+/// the hand.
+///
+/// A force that is 40 ms old pushes a hand that has long turned round, and so gives it energy that no wall had. Waves
+/// cannot: with F the force of the hand on the line and v its velocity,
+///   u = (b v + F)/√(2b) goes out,   w = (b v − F)/√(2b) comes in,   F v = ½u² − ½w²
+/// so that what comes out of the line has gone into it before. Translation only.
+///
+/// Thread: one; wait-free, small enough for a microcontroller. The same holds for the engine's end.
+class WaveHandEnd {
+ public:
+  explicit WaveHandEnd(const WaveSettings& settings);
+
+  void receive(const WaveMessage& message) noexcept { inlet_.receive(message); }
+  /// The force on the hand for the next `dt` seconds, no longer than `max_force` [N].
+  Vec3 advance(const Vec3& velocity, double max_force, double dt) noexcept;
+  /// The motors are off for `dt` seconds: nothing is known of the other end.
+  void advance_idle(const Vec3& velocity, double dt) noexcept;
+  const WaveMessage& message() const noexcept { return sent_; }
+
+ private:
+  WaveSettings settings_;
+  WaveInlet inlet_;
+  WaveMessage sent_;
+};
+
+/// The engine's end. What the scene feels is not where the hand is but where the waves have brought the tool: in touch
+/// it lags by T·F/b, as if the line were a spring.
+class WaveEngineEnd {
+ public:
+  explicit WaveEngineEnd(const WaveSettings& settings);
+
+  /// The hand is at `position`, and has sent `message` so far.
+  void begin(const Vec3& position, const WaveMessage& message) noexcept;
+  void receive(const WaveMessage& message) noexcept { inlet_.receive(message); }
+  /// `force`: what the scene wants to put into the hand for the next `dt` seconds [N].
+  void advance(const Vec3& force, double dt) noexcept;
+  const Vec3& position() const noexcept { return position_; }
+  const Vec3& velocity() const noexcept { return velocity_; }
+  const WaveMessage& message() const noexcept { return sent_; }
+
+ private:
+  WaveSettings settings_;
+  WaveInlet inlet_;
+  WaveMessage sent_;
+  Vec3 position_ = Vec3::Zero();
+  Vec3 velocity_ = Vec3::Zero();
+};
+
+}  // namespace palpate
