@@ -73,9 +73,8 @@ int bench_command(const BenchCommand& options) {
     Scene scene = find_scene(name);
     scene.run.seconds = options.seconds;
     World world = make_world(scene);
-    const ToolSettings tool = make_tool_settings(scene);
     for (const MethodInfo& method : registered_methods()) {
-      if (!method.refuse(world, tool).empty()) continue;
+      if (!refuse_method(scene, method.name, world).empty()) continue;
       SceneRunOptions once;
       once.method = method.name;
       once.lockstep = false;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -42,7 +43,7 @@ struct DescribeTool {
 const char* kind_of(const WorldBody& body) {
   if (!body.body) return "plane";
   if (body.body->block_count() == 0) return "static";
-  if (body.shape.kind == ContactShape::Kind::kChain) return "chain";
+  if (body.shape.is<ContactShape::Chain>()) return "chain";
   return body.body->block_count() <= 2 ? "rigid" : "soft";
 }
 
@@ -62,15 +63,27 @@ std::size_t end_of_copies(std::span<const WorldBody> bodies, std::size_t first) 
   return next;
 }
 
-void print_text(const Scene& scene, const World& world, const Device& device,
-                const std::vector<std::string>& warnings) {
+/// Several tools are set apart by a line with the name of each.
+void print_tools(const Scene& scene) {
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    const HeldTool& held = scene.tools[i];
+    if (scene.tools.size() > 1) {
+      fmt::print("tool {}  {}\n", i + 1, held.name);
+      fmt::print("method  {} ({})\n", held.method, find_method(held.method).description);
+    }
+    fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", std::visit(DescribeTool{}, held.tool.kind),
+               held.tool.coupling.stiffness, held.tool.coupling.damping);
+    fmt::print("hand    {} ({})\n", kind_name(held.hand), make_device(scene, i)->info().name);
+  }
+}
+
+void print_text(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
   fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
-  fmt::print("method  {} ({})\n", scene.method, find_method(scene.method).description);
+  if (scene.tools.size() == 1)
+    fmt::print("method  {} ({})\n", scene.first().method, find_method(scene.first().method).description);
   fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
              1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
-  fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", std::visit(DescribeTool{}, scene.tool.kind),
-             scene.tool.coupling.stiffness, scene.tool.coupling.damping);
-  fmt::print("hand    {} ({})\n", kind_name(scene.hand), device.info().name);
+  print_tools(scene);
   for (const StaticSurface& body : world.static_surfaces()) {
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
                check_mesh(body.surface.mesh()).describe());
@@ -79,7 +92,7 @@ void print_text(const Scene& scene, const World& world, const Device& device,
   for (std::size_t i = 0; i < others.size();) {
     const WorldBody& body = others[i];
     const std::size_t next = end_of_copies(others, i);
-    if (static_cast<int>(i) != world.tool()) {
+    if (!world.is_tool(static_cast<int>(i))) {
       const std::string name = next > i + 1 ? fmt::format("{} … {}", body.name, others[next - 1].name) : body.name;
       fmt::print("body    {}: {}, friction {}; {} unknowns, surface of {} triangles{}\n", name, kind_of(body),
                  body.shape.friction, body.body ? 3 * body.body->block_count() : 0,
@@ -106,24 +119,30 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
                       {"longest_edge", report.longest_edge}});
   }
   for (const WorldBody& body : other_bodies(world)) {
-    if (world.tool() >= 0 && &body == &world.bodies()[static_cast<std::size_t>(world.tool())]) continue;
+    if (world.is_tool(static_cast<int>(&body - world.bodies().data()))) continue;
     bodies.push_back({{"name", body.name},
                       {"type", kind_of(body)},
                       {"friction", body.shape.friction},
                       {"unknowns", body.body ? 3 * body.body->block_count() : 0},
                       {"triangles", body.body ? body.body->surface().triangles.size() : 0}});
   }
-  const Json out = {{"valid", true},
-                    {"scene", scene.name},
-                    {"method", scene.method},
-                    {"dt", scene.run.dt},
-                    {"slow_period", scene.run.slow_period},
-                    {"latency", scene.run.latency},
-                    {"seconds", scene.run.seconds},
-                    {"hand", kind_name(scene.hand)},
-                    {"bodies", std::move(bodies)},
-                    {"joints", world.joints().size()},
-                    {"warnings", warnings}};
+  Json out = {{"valid", true}, {"scene", scene.name}};
+  if (scene.tools.size() == 1) out["method"] = scene.first().method;
+  out.update({{"dt", scene.run.dt},
+              {"slow_period", scene.run.slow_period},
+              {"latency", scene.run.latency},
+              {"seconds", scene.run.seconds}});
+  if (scene.tools.size() == 1) {
+    out["hand"] = kind_name(scene.first().hand);
+  } else {
+    for (const HeldTool& held : scene.tools) {
+      out["tools"].push_back({{"name", held.name},
+                              {"type", kind_name(held.tool)},
+                              {"hand", kind_name(held.hand)},
+                              {"method", held.method}});
+    }
+  }
+  out.update({{"bodies", std::move(bodies)}, {"joints", world.joints().size()}, {"warnings", warnings}});
   fmt::print("{}\n", out.dump(2));
 }
 
@@ -151,13 +170,16 @@ int check_command(const CheckCommand& options) {
   }
   const Scene scene = find_scene(options.scene);
   World world = make_world(scene);
-  const std::unique_ptr<Device> device = make_device(scene);
   if (options.write) {
     write_to(scene, *options.write);
     return kDone;
   }
-  const std::vector<std::string> warnings = find_warnings(scene, *device);
-  options.json ? print_json(scene, world, warnings) : print_text(scene, world, *device, warnings);
+  std::vector<std::string> warnings;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    for (std::string& warning : find_warnings(scene, *make_device(scene, i), i))
+      warnings.push_back(scene.tools.size() == 1 ? std::move(warning) : scene.tools[i].name + ": " + warning);
+  }
+  options.json ? print_json(scene, world, warnings) : print_text(scene, world, warnings);
   return kDone;
 }
 

@@ -25,6 +25,7 @@ void add_mesh(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 
 /// Set by Ctrl-C: commands that take long watch it and end cleanly, what they did so far kept.

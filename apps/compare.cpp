@@ -23,7 +23,8 @@ void print_text(const Comparison& comparison) {
              "largest jump", "off surface", "energy given", "tick p99", "step p99");
   for (const NamedMetrics& run : comparison.metrics) {
     const Metrics& m = run.metrics;
-    fmt::print("{:<12} {:>12} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}\n", run.name,
+    const std::string name = run.tool.empty() ? run.name : fmt::format("{}, {}", run.name, run.tool);
+    fmt::print("{:<12} {:>12} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}\n", name,
                format_quantity(m.force_error_rms, "N"), format_quantity(m.force_error_relative, "%"),
                format_quantity(m.force_jump_max, "N"), format_quantity(m.proxy_distance_max, "m"),
                format_quantity(m.energy_max, "J"), format_quantity(m.tick_time_p99, "s"),

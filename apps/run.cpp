@@ -1,12 +1,15 @@
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
+#include "palpate/core/error.h"
 #include "palpate/core/log.h"
 #include "palpate/experiments/scene_run.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/recording.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
+#include "real_device.h"
 
 namespace palpate {
 namespace {
@@ -19,6 +22,7 @@ struct RunOptions {
   std::string record;
   bool no_record = false;
   std::string replay;
+  RealDeviceOptions device;
   bool headless = false;  ///< accepted, and always so: the viewer is a command of its own
   bool json = false;
 };
@@ -70,10 +74,43 @@ std::string input_text(const InputCounters& c) {
   return fmt::format("{} samples not taken ({}), lost {} times", c.rejected(), fmt::join(parts, ", "), c.losses);
 }
 
+/// What a run gave to one hand.
+struct HandFigures {
+  std::string tool;    ///< empty if there is only one
+  std::string method;  ///< of that tool
+  std::string hand;    ///< who or what moved it
+  SafetyCounters safety;
+  InputCounters input;
+  double energy;  ///< given to the hand [J]
+};
+
+/// Of every tool, in the scene's order.
+std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& options, const SceneRun& run) {
+  std::vector<HandFigures> out;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    const HandSummary& s = run.summary.hands[i];
+    std::string hand(options.replay.empty() ? kind_name(scene.tools[i].hand) : "replay");
+    if (i == 0 && !options.device.name.empty()) hand = options.device.name;
+    out.push_back(
+        {scene.tools.size() > 1 ? scene.tools[i].name : "", run.all()[i]->name, hand, s.safety, s.input, s.energy});
+  }
+  return out;
+}
+
+void print_hand(const HandFigures& h) {
+  const std::string whose =
+      h.tool.empty() ? std::string() : fmt::format("{}, method {}, {}: ", h.tool, h.method, h.hand);
+  fmt::print("hand       {}peak force {}, energy given {}; safety: {}\n", whose,
+             format_quantity(h.safety.peak_force, "N"), format_quantity(h.energy, "J"), safety_text(h.safety));
+  if (h.input.rejected()) fmt::print("device     {}{}\n", whose, input_text(h.input));
+}
+
 void print_text(const Scene& scene, const RunOptions& options, const SceneRun& run) {
   const RunSummary& s = run.summary;
-  fmt::print("scene      {}, method {}, {} hand, {}, {:.3g} s{}\n", scene.name, run.data.name,
-             options.replay.empty() ? kind_name(scene.hand) : "replay", options.lockstep ? "lockstep" : "realtime",
+  const std::vector<HandFigures> hands = list_hands(scene, options, run);
+  const std::string how = hands.size() == 1 ? fmt::format("method {}, {} hand", hands[0].method, hands[0].hand)
+                                            : fmt::format("{} tools", hands.size());
+  fmt::print("scene      {}, {}, {}, {:.3g} s{}\n", scene.name, how, options.lockstep ? "lockstep" : "realtime",
              s.seconds, s.stopped ? " (stopped)" : "");
   fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}; {} missed\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
              times_text(s.tick_times), s.tick_misses);
@@ -84,20 +121,40 @@ void print_text(const Scene& scene, const RunOptions& options, const SceneRun& r
     fmt::print("slow loop  none: this method does all in the fast loop\n");
   }
   if (!options.lockstep) fmt::print("wake-up    tick late by {}\n", times_text(s.tick_delays));
-  fmt::print("hand       peak force {}, energy given {}; safety: {}\n", format_quantity(s.safety.peak_force, "N"),
-             format_quantity(s.energy, "J"), safety_text(s.safety));
-  if (s.input.rejected()) fmt::print("device     {}\n", input_text(s.input));
+  for (const HandFigures& hand : hands) print_hand(hand);
   if (s.lost_rows) fmt::print("lost       {} rows that the recorder was too slow for\n", s.lost_rows);
   for (const std::string& note : s.notes) fmt::print("note       {}\n", note);
   fmt::print("recording  {}\n", options.record.empty() ? "none" : options.record);
 }
 
+Json hand_json(const HandFigures& h) {
+  const SafetyCounters& c = h.safety;
+  return {{"peak_force", c.peak_force},
+          {"energy", h.energy},
+          {"safety",
+           {{"ramping", c.ramping},
+            {"clamped", c.clamped},
+            {"slew_limited", c.slew_limited},
+            {"stale_model", c.stale_model},
+            {"not_finite", c.not_finite},
+            {"passivity_damped", c.passivity_damped},
+            {"input_held", c.input_held},
+            {"input_lost", c.input_lost}}},
+          {"input",
+           {{"broken", h.input.broken},
+            {"out_of_order", h.input.out_of_order},
+            {"too_far", h.input.too_far},
+            {"settling", h.input.settling},
+            {"losses", h.input.losses}}}};
+}
+
+/// The hand's figures are members of the run itself if there is one hand, else of the items of "tools".
 void print_json(const Scene& scene, const RunOptions& options, const SceneRun& run) {
   const RunSummary& s = run.summary;
-  const SafetyCounters& c = s.safety;
-  Json out = {{"scene", scene.name},
-              {"method", run.data.name},
-              {"runtime", options.lockstep ? "lockstep" : "realtime"},
+  const std::vector<HandFigures> hands = list_hands(scene, options, run);
+  Json out = {{"scene", scene.name}};
+  if (hands.size() == 1) out["method"] = hands.front().method;
+  out.update({{"runtime", options.lockstep ? "lockstep" : "realtime"},
               {"seconds", s.seconds},
               {"stopped", s.stopped},
               {"ticks", s.ticks},
@@ -109,26 +166,15 @@ void print_json(const Scene& scene, const RunOptions& options, const SceneRun& r
               {"step_rate", rate(s.steps, s.seconds)},
               {"step_misses", s.step_misses},
               {"step_time", times_json(s.step_times)},
-              {"lost_rows", s.lost_rows},
-              {"peak_force", c.peak_force},
-              {"energy", s.energy},
-              {"safety",
-               {{"ramping", c.ramping},
-                {"clamped", c.clamped},
-                {"slew_limited", c.slew_limited},
-                {"stale_model", c.stale_model},
-                {"not_finite", c.not_finite},
-                {"passivity_damped", c.passivity_damped},
-                {"input_held", c.input_held},
-                {"input_lost", c.input_lost}}},
-              {"input",
-               {{"broken", s.input.broken},
-                {"out_of_order", s.input.out_of_order},
-                {"too_far", s.input.too_far},
-                {"settling", s.input.settling},
-                {"losses", s.input.losses}}},
-              {"notes", s.notes},
-              {"recording", options.record}};
+              {"lost_rows", s.lost_rows}});
+  if (hands.size() == 1) out.update(hand_json(hands.front()));
+  for (const HandFigures& hand : hands) {
+    if (hands.size() == 1) break;
+    Json tool = {{"name", hand.tool}, {"method", hand.method}, {"hand", hand.hand}};
+    tool.update(hand_json(hand));
+    out["tools"].push_back(std::move(tool));
+  }
+  out.update({{"notes", s.notes}, {"recording", options.record}});
   fmt::print("{}\n", out.dump(2));
 }
 
@@ -145,18 +191,29 @@ int run_command(RunOptions options) {
   Scene scene = scene_of(options);
   if (!options.method.empty()) find_method(options.method);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
-  const std::unique_ptr<Device> device =
-      options.replay.empty() ? make_device(scene) : make_replay_device(options.replay);
+  std::optional<RealDevice> real;
   WorldExtras extras;
-  if (!options.replay.empty()) extras.start = make_replay_device(options.replay)->read(0.0).pose;
+  std::vector<std::unique_ptr<Device>> own;
+  std::vector<Device*> devices;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    own.push_back(options.replay.empty() ? make_device(scene, i) : make_replay_device(options.replay, {}, i));
+    devices.push_back(own.back().get());
+    if (i == 0 && !options.device.name.empty()) {
+      if (options.lockstep || !options.replay.empty())
+        fail_input("--device {}: a real hand keeps real time; not with --lockstep or --replay", options.device.name);
+      real.emplace(options.device, devices[0]->read(0.0).pose, scene.first().tool.coupling.stiffness, scene.run.dt);
+      devices[0] = &real->device();
+    }
+    extras.starts.push_back(devices[i]->read(0.0).pose);
+    for (const std::string& warning : find_warnings(scene, *devices[i], i)) log::warn("{}", warning);
+  }
   World world = make_world(scene, extras);
-  for (const std::string& warning : find_warnings(scene, *device)) log::warn("{}", warning);
 
   SceneRunOptions once;
   once.method = options.method;
   once.lockstep = options.lockstep;
   once.keep_rows = false;
-  const std::string method = options.method.empty() ? scene.method : options.method;
+  const std::string method = options.method.empty() ? scene.first().method : options.method;
   if (options.no_record) {
     options.record.clear();
   } else if (options.record.empty()) {
@@ -170,8 +227,9 @@ int run_command(RunOptions options) {
   {
     Progress progress;
     once.control.progress = [&](double t) { progress.show(scene.name, t / scene.run.seconds); };
-    run = run_scene(scene, world, once, device.get());
+    run = run_scene(scene, world, once, devices);
   }
+  if (real) run.summary.notes.push_back(real->close());
   options.json ? print_json(scene, options, run) : print_text(scene, options, run);
   return kDone;
 }
@@ -191,6 +249,7 @@ void add_run(CLI::App& app, Action& action) {
                       "recording to write; default: recordings/SCENE-METHOD-NNN.palpate");
   command->add_flag("--no-record", options->no_record, "write no recording");
   command->add_option("--replay", options->replay, "the hand of this recording (and its scene, if SCENE is not given)");
+  add_device_options(*command, options->device);
   command->add_flag("--headless", options->headless, "without the viewer; this command never opens one");
   command->add_flag("--json", options->json, "summary as JSON");
   command->footer("Example: palpate run sine-static --method halfspace --seconds 2");

@@ -14,13 +14,12 @@ World make_block_of_cubes() {
   settings.solver.tolerance = 1e-5;
   World world(settings);
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kPlane;
+  shape.kind = ContactShape::Plane{};
   shape.friction = 0.5;
   world.add({"floor", nullptr, shape});
-  shape.kind = ContactShape::Kind::kBox;
-  shape.size = Vec3::Constant(0.04);
+  shape.kind = ContactShape::Box{.size = Vec3::Constant(0.04)};
   RigidBodySettings cube;
-  cube.surface = make_box(shape.size, 1);
+  cube.surface = make_box(Vec3::Constant(0.04), 1);
   cube.mass = compute_mass_properties(cube.surface, 600.0);
   for (int i = 0; i < 80; ++i) {
     cube.pose.position = Vec3(0.041 * (i % 5), 0.02 + 0.04 * (i / 20), 0.041 * (i / 5 % 4));

@@ -31,7 +31,7 @@ void clamp_left(FemBody& body) {
 void run_steps(benchmark::State& state, FemBody& body) {
   clamp_left(body);
   const double h = 0.02;
-  std::vector<Vec3> dv(static_cast<std::size_t>(body.node_count()));
+  std::vector<Vec3> dv(as_size(body.node_count()));
   double assemble = 0.0, factor = 0.0;
   std::vector<double> shares;
   for (auto _ : state) {
@@ -89,7 +89,7 @@ BENCHMARK(BM_NonlinearTets)->Arg(8)->Arg(16)->Unit(benchmark::kMillisecond);
 void BM_ExplicitForces(benchmark::State& state) {
   const Material material = make_material(0.35);
   NonlinearTets body(block_of(state), std::span(&material, 1));
-  std::vector<Vec3> f(static_cast<std::size_t>(body.node_count()));
+  std::vector<Vec3> f(as_size(body.node_count()));
   for (auto _ : state) {
     body.compute_elastic_forces(f);
     benchmark::DoNotOptimize(f.data());
@@ -121,9 +121,9 @@ void compliance(benchmark::State& state, int stride) {
   const int rows = static_cast<int>(state.range(0));
   const std::vector<std::int32_t> top = sort_top(body);
   BlockRows J;
-  std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body.max_row_entries()));
+  std::vector<BlockRows::Entry> entries(as_size(body.max_row_entries()));
   for (int r = 0; r < rows; ++r) {
-    const BodyPoint point{top[static_cast<std::size_t>(r / 3 * stride) % top.size()], Vec3(0.2, 0.3, 0.5)};
+    const BodyPoint point = BodyPoint::on_surface(top[as_size(r / 3 * stride) % top.size()], Vec3(0.2, 0.3, 0.5));
     const int count = body.compute_point_row(point, Vec3::Unit(r % 3), entries);
     J.begin_row();
     for (int k = 0; k < count; ++k) J.add(entries[k].block, entries[k].value);

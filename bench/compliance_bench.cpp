@@ -3,45 +3,29 @@
 // for each row.
 #include <benchmark/benchmark.h>
 
-#include <cstring>
-
 #include "palpate/bodies/beam_chain.h"
-#include "palpate/methods/registry.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/scene/builtin.h"
 
 namespace palpate {
 namespace {
 
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
-
 void compliance_tick(benchmark::State& state) {
   Scene scene = load_builtin_scene("wire-on-slab");
-  std::get<SceneChainTool>(scene.tool.kind).beams = static_cast<int>(state.range(0));
+  std::get<SceneChainTool>(scene.first().tool.kind).beams = static_cast<int>(state.range(0));
   World world = make_world(scene);
   const std::unique_ptr<Device> device = make_device(scene);
-  Method method = make_method(scene, "compliance", world, *device);
-  std::vector<Line> model(method.model.size / sizeof(Line) + 1), feedback(method.feedback.size / sizeof(Line) + 1);
-  const auto stamp = [](std::vector<Line>& message, double time, std::uint64_t sequence) {
-    const MessageHeader header{time, sequence};
-    std::memcpy(message.data()->bytes, &header, sizeof header);
-  };
+  HandDriven method(make_method(scene, "compliance", world, *device));
   // The hand presses and begins to stroke.
   TickResult result;
   long tick = 0;
   double time = 0.0;
   const auto once = [&] {
-    time = 0.001 * static_cast<double>(tick);
-    stamp(feedback, time, static_cast<std::uint64_t>(++tick));
-    result = method.fast->tick_bytes(device->read(time), model.data()->bytes, feedback.data()->bytes);
+    time = 0.001 * static_cast<double>(tick++);
+    result = method.tick(device->read(time));
   };
   while (tick < 1600) {
-    if (tick % 20 == 0) {
-      stamp(model, time, static_cast<std::uint64_t>(tick / 20 + 1));
-      StepReport report;
-      method.slow->step_bytes(feedback.data()->bytes, model.data()->bytes, report);
-    }
+    if (tick % 20 == 0) method.step(time);
     once();
   }
   for (auto _ : state) {
@@ -72,12 +56,11 @@ void chain_compliance(benchmark::State& state) {
     for (int axis = 0; axis < 3; ++axis) {
       J.begin_row();
       const int count = chain.compute_point_row(point, Vec3::Unit(axis), entries);
-      for (int e = 0; e < count; ++e)
-        J.add(entries[static_cast<std::size_t>(e)].block, entries[static_cast<std::size_t>(e)].value);
+      for (int e = 0; e < count; ++e) J.add(entries[as_size(e)].block, entries[as_size(e)].value);
     }
   }
   Eigen::MatrixXd W = Eigen::MatrixXd::Zero(60, 60);
-  std::vector<Vec3> dv(static_cast<std::size_t>(chain.block_count()));
+  std::vector<Vec3> dv(as_size(chain.block_count()));
   std::vector<double> one(60, 0.0);
   if (!chain.linearise({&h, 1})) return state.SkipWithError("not factored");
   for (auto _ : state) {

@@ -28,7 +28,7 @@ std::unique_ptr<ConstraintSolver> ready(Make make, const ConstraintProblem& p) {
 void run_sweeps(benchmark::State& state, const ConstraintProblem& p) {
   constexpr int kSweeps = 50;
   const auto solver = ready(&make_gauss_seidel, p);
-  std::vector<double> settled(static_cast<std::size_t>(p.rows()), 0.0);
+  std::vector<double> settled(as_size(p.rows()), 0.0);
   solver->solve(p, {.tolerance = 0.0, .max_iterations = 200}, settled);
   std::vector<double> lambda = settled;
   for (auto _ : state) {
@@ -59,7 +59,7 @@ BENCHMARK(BM_SweepLight)->Arg(80)->Arg(200);
 
 void run_to_tolerance(benchmark::State& state, Make make, const ConstraintProblem& p, int most) {
   const auto solver = ready(make, p);
-  std::vector<double> lambda(static_cast<std::size_t>(p.rows()));
+  std::vector<double> lambda(as_size(p.rows()));
   SolveReport report;
   for (auto _ : state) {
     std::fill(lambda.begin(), lambda.end(), 0.0);

@@ -43,8 +43,7 @@ void BM_Contact_80Cubes(benchmark::State& state) {
   ContactFinder finder({.alarm_distance = 1e-6 * static_cast<double>(state.range(0))});
   std::vector<std::unique_ptr<RigidBody>> bodies;
   ContactShape box;
-  box.kind = ContactShape::Kind::kBox;
-  box.size = Vec3::Constant(kEdge);
+  box.kind = ContactShape::Box{.size = Vec3::Constant(kEdge)};
   for (const Pose& pose : make_pile()) {
     RigidBodySettings settings;
     settings.pose = pose;
@@ -98,7 +97,7 @@ void BM_Contact_CylinderOnBlock(benchmark::State& state) {
   const RigidBody tool(settings);
   ContactFinder finder({.alarm_distance = 0.003});
   ContactShape surface;
-  surface.kind = ContactShape::Kind::kSurface;
+  surface.kind = ContactShape::Surface{};
   finder.add(&tool, surface);
   finder.add(&block, surface);
   std::vector<Contact> contacts;

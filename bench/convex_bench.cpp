@@ -43,12 +43,12 @@ Pose make_pose(const ConvexPolyhedron& a, const ConvexPolyhedron& b, double gap,
   for (std::int32_t k = 0; k < f.count; ++k) {
     const double weight = uniform(random);
     sum += weight;
-    p += weight * a.vertices[static_cast<std::size_t>(a.loop[f.begin + k])];
+    p += weight * a.vertices[as_size(a.loop[f.begin + k])];
   }
   p /= sum;
   if (random() % 2 == 0) {
     const std::int32_t corner = a.loop[f.begin];
-    p = a.vertices[static_cast<std::size_t>(corner)];
+    p = a.vertices[as_size(corner)];
     for (const auto& g : a.faces) {
       const auto begin = a.loop.begin() + g.begin, end = begin + g.count;
       if (std::find(begin, end, corner) != end) up += uniform(random) * g.normal;

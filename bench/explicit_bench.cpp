@@ -41,7 +41,7 @@ BENCHMARK_CAPTURE(explicit_lanes, neo_hookean, ExplicitModel::kStableNeoHookean)
 void explicit_plain(benchmark::State& state) {
   FemSettings fem{.max_time_steps = 1, .max_rows = 0, .order_trials = 1};
   NonlinearTets body(make_block(state), std::span(&kTissue, 1), {.fem = fem});
-  std::vector<Vec3> f(static_cast<std::size_t>(body.node_count()));
+  std::vector<Vec3> f(as_size(body.node_count()));
   for (auto _ : state) {
     body.compute_elastic_forces(f);
     benchmark::DoNotOptimize(f.data());

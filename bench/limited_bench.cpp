@@ -13,17 +13,15 @@
 #include "palpate/bodies/corotational_hexes.h"
 #include "palpate/core/clock.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 
 namespace palpate {
 namespace {
 
 constexpr double kRadius = 0.05, kDepth = 0.002;
 constexpr int kSlow = 33;
-
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
 
 struct Times {
   std::vector<double> ticks, steps;
@@ -39,7 +37,7 @@ double mean(const std::vector<double>& v) {
 
 double percentile(std::vector<double> v, double p) {
   std::sort(v.begin(), v.end());
-  return v[std::min(v.size() - 1, static_cast<std::size_t>(p * static_cast<double>(v.size())))];
+  return v[std::min(v.size() - 1, as_size(p * static_cast<double>(v.size())))];
 }
 
 /// A hand that comes down on the ball and goes round and round on it at 0.1 m/s, tilted so that it meets all triangles.
@@ -51,27 +49,22 @@ Times stroke(World& world, const ToolSettings& tool, int ticks) {
   };
   DeviceState device;
   device.pose.position = hand_at(0);
-  Method method = find_method("limited").make({world, tool, 0.001, 0.001 * kSlow, device});
-  std::vector<Line> model(method.model.size / sizeof(Line) + 1, Line{}), next = model;
-  std::vector<Line> feedback(method.feedback.size / sizeof(Line) + 1, Line{});
+  HandDriven method(make_method("limited", {world, tool, 0.001, 0.001 * kSlow, device}));
   Times out;
-  std::uint64_t sequence = 0;
   for (int i = 0; i < ticks; ++i) {
     if (i % kSlow == 0) {
-      std::swap(model, next);
+      if (method.under_way() > 0) method.deliver();
       StepReport report;
       const double start = static_cast<double>(processor_ns());
-      method.slow->step_bytes(feedback.data()->bytes, next.data()->bytes, report);
+      method.begin_step(report);
       out.steps.push_back(static_cast<double>(processor_ns()) - start);
       for (std::size_t k = 0; k < kStageCount; ++k)
         out.stages[k] += std::isnan(report.stage_time[k]) ? 0.0 : report.stage_time[k];
-      reinterpret_cast<MessageHeader*>(next.data())->sequence = ++sequence;
     }
     device.pose.position = hand_at(i);
     const double start = static_cast<double>(processor_ns());
-    const TickResult r = method.fast->tick_bytes(device, model.data()->bytes, feedback.data()->bytes);
+    const TickResult r = method.tick(device);
     out.ticks.push_back(static_cast<double>(processor_ns()) - start);
-    reinterpret_cast<MessageHeader*>(feedback.data())->sequence = static_cast<std::uint64_t>(i) + 1;
     out.iterations += r.iterations;
   }
   return out;
@@ -112,10 +105,10 @@ void limited_soft(benchmark::State& state) {
   const HexGrid grid = make_voxels(TriangleTree(surface), {.cell = 1e-6 * static_cast<double>(state.range(0))});
   auto body = std::make_unique<CorotationalHexes>(grid, std::span(&material, 1), surface);
   for (int n = 0; n < body->node_count(); ++n) {
-    if (body->rest_positions()[static_cast<std::size_t>(n)].y() < kRadius - 0.13) body->prescribe(n, Vec3::Zero());
+    if (body->rest_positions()[as_size(n)].y() < kRadius - 0.13) body->prescribe(n, Vec3::Zero());
   }
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = 0.1;
   world.add({"statue", std::move(body), shape});
   const ToolSettings tool;

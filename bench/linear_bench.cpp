@@ -9,7 +9,6 @@
 
 #include "elastic_block.h"
 #include "palpate/linear/block_cholesky.h"
-#include "palpate/linear/conjugate_gradient.h"
 
 #if defined(PALPATE_HAVE_CHOLMOD)
 #include <cholmod.h>
@@ -91,21 +90,6 @@ void compliance_palpate(benchmark::State& state) {
   report(state);
 }
 
-void conjugate_gradient(benchmark::State& state, Preconditioner preconditioner) {
-  const ElasticBlock& body = block_of(state.range(0));
-  ConjugateGradient solver(body.pattern(), {.preconditioner = preconditioner, .tolerance = 1e-6});
-  const Eigen::VectorXd b = Eigen::VectorXd::Ones(body.pattern()->scalars());
-  Eigen::VectorXd x(b.size());
-  int iterations = 0;
-  for (auto _ : state) {
-    x.setZero();
-    solver.prepare(body.matrix());
-    iterations = solver.solve(body.matrix(), b, x).iterations;
-  }
-  report(state);
-  state.counters["iterations"] = iterations;
-}
-
 template <typename Ordering>
 void factor_eigen(benchmark::State& state) {
   const ElasticBlock& body = block_of(state.range(0));
@@ -133,8 +117,8 @@ void factor_cholmod(benchmark::State& state) {
   common.nmethods = 1;
   common.method[0].ordering = CHOLMOD_METIS;
   cholmod_sparse view{};
-  view.nrow = view.ncol = static_cast<std::size_t>(lower.cols());
-  view.nzmax = static_cast<std::size_t>(lower.nonZeros());
+  view.nrow = view.ncol = as_size(lower.cols());
+  view.nzmax = as_size(lower.nonZeros());
   view.p = lower.outerIndexPtr();
   view.i = lower.innerIndexPtr();
   view.x = lower.valuePtr();
@@ -177,8 +161,6 @@ BENCHMARK(compliance_palpate<float>)->Name("linear/compliance_single")->Apply(si
 BENCHMARK(solve_palpate<double>)->Name("linear/solve")->Apply(sizes_and_columns);
 BENCHMARK(solve_palpate<float>)->Name("linear/solve_single")->Apply(sizes_and_columns);
 BENCHMARK(analyse_palpate)->Name("linear/analyse")->Apply(sizes);
-BENCHMARK_CAPTURE(conjugate_gradient, jacobi, Preconditioner::kBlockJacobi)->Name("linear/cg/jacobi")->Apply(sizes);
-BENCHMARK_CAPTURE(conjugate_gradient, ic0, Preconditioner::kIncompleteCholesky)->Name("linear/cg/ic0")->Apply(sizes);
 
 }  // namespace
 }  // namespace palpate

@@ -24,11 +24,10 @@ void pile_palpate(benchmark::State& state) {
   settings.solver.tolerance = std::pow(10.0, -static_cast<double>(state.range(1)));
   World world(settings);
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kPlane;
+  shape.kind = ContactShape::Plane{};
   shape.friction = 0.5;
   world.add({"floor", nullptr, shape});
-  shape.kind = ContactShape::Kind::kBox;
-  shape.size = Vec3::Constant(kSize);
+  shape.kind = ContactShape::Box{.size = Vec3::Constant(kSize)};
   RigidBodySettings cube;
   cube.surface = make_box(Vec3::Constant(kSize), 1);
   cube.mass = compute_mass_properties(cube.surface, 1000.0);
@@ -48,9 +47,9 @@ void pile_palpate(benchmark::State& state) {
     deepest = std::max(deepest, report.penetration);
     energy += world.compute_energy().kinetic;
     sweeps += report.iterations;
-    contacts += static_cast<double>(world.contacts().size());
-    detect += report.stage_time[static_cast<std::size_t>(Stage::kDetect)];
-    solve += report.stage_time[static_cast<std::size_t>(Stage::kSolve)];
+    contacts += static_cast<double>(world.memory().contacts.size());
+    detect += report.stage_time[as_size(Stage::kDetect)];
+    solve += report.stage_time[as_size(Stage::kSolve)];
   }
   const auto n = static_cast<double>(state.iterations());
   state.counters["overlap_mm"] = 1e3 * deepest;

@@ -25,10 +25,10 @@ World make_block_under_cylinder(int cells, double friction) {
   tets.patch_above_poisson = 1.0;
   auto block = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1), tets);
   for (int n = 0; n < block->node_count(); ++n) {
-    if (block->rest_positions()[static_cast<std::size_t>(n)].y() < -0.499 * size) block->prescribe(n, Vec3::Zero());
+    if (block->rest_positions()[as_size(n)].y() < -0.499 * size) block->prescribe(n, Vec3::Zero());
   }
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = friction;
   world.add({"block", std::move(block), shape});
   RigidBodySettings tool;
@@ -36,7 +36,7 @@ World make_block_under_cylinder(int cells, double friction) {
   tool.mass = compute_mass_properties(tool.surface, 2500.0);
   tool.pose.position = Vec3(0.0, 0.5 * size + 0.0205, 0.0);
   tool.pose.rotation = Quat::FromTwoVectors(Vec3::UnitY(), Vec3::UnitX());
-  shape.kind = ContactShape::Kind::kHull;
+  shape.kind = ContactShape::Hull{};
   const int cylinder = world.add({"cylinder", std::make_unique<RigidBody>(tool), shape});
   Grip grip;
   grip.stiffness = 1000.0;
@@ -45,7 +45,7 @@ World make_block_under_cylinder(int cells, double friction) {
   grip.rotational_damping = 0.05;
   grip.target = tool.pose;
   grip.target.position += Vec3(0.0, -0.0065, 0.002);
-  world.bodies()[static_cast<std::size_t>(cylinder)].body->set_grip(grip);
+  world.bodies()[as_size(cylinder)].body->set_grip(grip);
   world.prepare();
   return world;
 }
@@ -66,7 +66,7 @@ void soft_block(benchmark::State& state) {
     world.step(h, report);
     for (std::size_t s = 0; s + 1 < kStageCount; ++s) stages[s] += report.stage_time[s];
     contacts += report.contacts;
-    found += static_cast<double>(world.contacts().size());
+    found += static_cast<double>(world.memory().contacts.size());
     iterations += report.iterations;
     residual = std::max(residual, report.residual);
     state.PauseTiming();

@@ -71,19 +71,20 @@ function(palpate_layer name)
     # Joined too: each file has a namespace of its own, because test files repeat each other's helper names.
     set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ${PALPATE_JOIN_SOURCES} UNITY_BUILD_BATCH_SIZE 6)
     target_compile_options(${name}_tests PRIVATE -Wno-subobject-linkage)
+    # Devices keep real time: their tests want the machine for themselves.
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300
-                         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+                         RUN_SERIAL $<STREQUAL:${name},devices> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endif()
 endfunction()
 
-# palpate_umbrella(): palpate::palpate, which is all layers, for those who do not want to choose. The program has the
+# palpate_umbrella(): palpate::palpate, which is all layers and the commands, for those who do not want to choose. The program has the
 # name `palpate`, so inside this project the target is called palpate_all.
 function(palpate_umbrella)
   get_property(layers GLOBAL PROPERTY palpate_layers)
   add_library(palpate_all INTERFACE)
   add_library(palpate::palpate ALIAS palpate_all)
   set_target_properties(palpate_all PROPERTIES EXPORT_NAME palpate)
-  target_link_libraries(palpate_all INTERFACE ${layers})
+  target_link_libraries(palpate_all INTERFACE ${layers} palpate_cli)
 endfunction()
 
 # palpate_sanitized_program(TARGET SANITIZER LAYERS ... SOURCES ... JOINED_SOURCES ... LINKS ...): a program of which only its

@@ -1,8 +1,9 @@
 # cmake --install, and find_package(palpate) for those who build on it: target palpate::palpate, or
-# the layers by themselves, palpate::core … palpate::server.
+# the layers by themselves, palpate::core … palpate::server, and palpate::cli, the commands.
 include(CMakePackageConfigHelpers)
 get_property(layers GLOBAL PROPERTY palpate_layers)
-install(TARGETS ${layers} palpate_all EXPORT palpate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${layers} palpate_cli palpate_all EXPORT palpate ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY apps/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(target ${layers})
   string(REPLACE "palpate_" "" layer ${target})
   install(DIRECTORY ${layer}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -19,11 +19,10 @@ int main() {
 
   RunSettings settings;
   settings.seconds = 0.7;
-  Method method =
-      find_method("reference").make({world, ToolSettings{}, settings.dt, settings.slow_period, hand.read(0.0)});
+  Method method = make_method("reference", {world, ToolSettings{}, settings.dt, settings.slow_period, hand.read(0.0)});
 
   const RunSummary summary = run_lockstep(settings, {method, hand});
-  std::printf("peak force %.3f N after %.1f s\n", summary.safety.peak_force, summary.seconds);
+  std::printf("peak force %.3f N after %.1f s\n", summary.hand().safety.peak_force, summary.seconds);
   // 5 mm on the coupling's 1000 N/m.
-  return summary.safety.peak_force > 4.9 && summary.safety.peak_force < 5.5 ? 0 : 1;
+  return summary.hand().safety.peak_force > 4.9 && summary.hand().safety.peak_force < 5.5 ? 0 : 1;
 }

@@ -148,9 +148,31 @@ hand 'direction' '{"type":"scripted","path":{"type":"tap","direction":[0,0,0]}}'
 hand 'mass = -0.1: must be above 0' '{"type":"simulated","mass":-0.1,"path":{"type":"tap"}}'
 hand 'preset = "phantom"' '{"type":"simulated","preset":"phantom","path":{"type":"tap"}}'
 hand 'missing.palpate' '{"type":"replay","file":"missing.palpate"}'
+# -- Several tools
+tools() { scene "$1" "{\"format\":1,\"bodies\":[$good_body],\"tools\":$2}"; }
+one="{\"name\":\"a\",\"hand\":$good_hand}"
+top 'stands beside "tools"' "\"tools\":[$one],"
+tools 'give at least one' '[]'
+tools 'at most 4' "[$one,$one,$one,$one,$one]"
+tools 'another tool has it too' "[$one,$one]"
+tools 'a body has it too' "[{\"name\":\"box\",\"hand\":$good_hand}]"
+tools 'without slashes' "[{\"name\":\"../a\",\"hand\":$good_hand}]"
+tools '"hand" is missing' '[{"name":"a"}]'
+tools 'tools = "a": must be a list' '"a"'
+tools 'tools[0].tool.mass' "[{\"tool\":{\"type\":\"point\",\"mass\":-1},\"hand\":$good_hand}]"
+refused 'all bodies must be rigid' run two-hands -m accelerance --lockstep --no-record
 # -- Recordings
 head -c 1000000 /dev/zero > "$work/zeros.palpate"; refused 'zeros.palpate' export "$work/zeros.palpate"
 printf 'PALPATE RECORDING 1\n{"tick_columns": 7}\n' > "$work/bad.palpate"; refused 'bad.palpate' run --replay "$work/bad.palpate"
+header='"palpate":"1","scene_name":"s","scene":"","method":"m","runtime":"lockstep","dt":0.001,"slow_period":0,"latency":0'
+header="$header,\"tick_columns\":[{\"name\":\"time\",\"unit\":\"s\",\"type\":\"f64\"}]"
+header="$header,\"step_columns\":[{\"name\":\"time\",\"unit\":\"s\",\"type\":\"f64\"}]"
+recording() { printf 'PALPATE RECORDING 1\n{%s,"tools":%s}\n%b' "$header" "$2" "${3:-}" > "$work/tools.palpate"; refused "$1" export "$work/tools.palpate"; }
+recording 'header has 0 tools' '[]'
+recording 'as another tool is' '[{"name":"a","method":"m"},{"name":"a","method":"m"}]'
+recording 'has an empty name' '[{"name":"","method":"m"}]'
+recording '"TIC1"; allowed: TICK, STEP, DONE' '[{"name":"a","method":"m"}]' 'TIC1\0\0\0\0'
+recording '"TIC2"; allowed: TICK, TIC1, STEP, DONE' '[{"name":"a","method":"m"},{"name":"b","method":"m"}]' 'TIC2\0\0\0\0'
 printf 'PALPATE RECORDING 9\n{}\n' > "$work/new.palpate"; refused 'new.palpate' export "$work/new.palpate"
 hand 'zeros.palpate' '{"type":"replay","file":"zeros.palpate"}'
 # -- Usage

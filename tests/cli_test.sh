@@ -12,34 +12,44 @@ is_json() {
 }
 
 # A build without the viewer has all but one.
-commands=(run compare reproduce mesh check bench devices export)
+commands=(run compare reproduce mesh check bench devices doctor export)
 has_viewer=false
-if "$palpate" --help | grep -q "^  view .*in the browser"; then has_viewer=true; commands+=(view); fi
+if "$palpate" --help | grep >/dev/null "^  view .*in the browser"; then has_viewer=true; commands+=(view); fi
 for command in "${commands[@]}"; do
-  "$palpate" $command --help | grep -q "Example: palpate $command" || fail "$command --help has no example"
+  "$palpate" $command --help | grep >/dev/null "Example: palpate $command" || fail "$command --help has no example"
 done
-"$palpate" --help | grep -q "Exit codes" || fail "no exit codes in --help"
-"$palpate" --version | grep -q "^palpate [0-9]" || fail "no version"
+"$palpate" --help | grep >/dev/null "Exit codes" || fail "no exit codes in --help"
+"$palpate" --version | grep >/dev/null "^palpate [0-9]" || fail "no version"
 
 "$palpate" run wall --lockstep --seconds 0.2 --no-record --json | is_json tick_time || fail "run --json"
-"$palpate" run wall --seconds 0.2 --record "$work/wall.palpate" | grep -q "recording  $work/wall.palpate" || fail "run says where its recording is"
+"$palpate" run wall --seconds 0.2 --record "$work/wall.palpate" | grep >/dev/null "recording  $work/wall.palpate" || fail "run says where its recording is"
 "$palpate" export "$work/wall.palpate" --output "$work/wall.csv" >/dev/null
-head -1 "$work/wall.csv" | grep -q "^time" || fail "CSV has no heading"
+head -1 "$work/wall.csv" | grep >/dev/null "^time" || fail "CSV has no heading"
 "$palpate" compare sine-static --seconds 0.3 --output "$work/c.html" --json | is_json runs || fail "compare --json"
 [ -s "$work/c.html" ] && is_json runs < "$work/c.json" || fail "compare writes report and data"
-"$palpate" compare wall --seconds 0.3 --closed-loop --methods direct --output "$work/d.html" | grep -q "^direct" || fail "compare text"
-$has_viewer || { "$palpate" view wall 2>&1 || true; } | grep -q "without the viewer" || fail "view does not say that it is missing"
+"$palpate" compare wall --seconds 0.3 --closed-loop --methods direct --output "$work/d.html" | grep >/dev/null "^direct" || fail "compare text"
+$has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without the viewer" || fail "view does not say that it is missing"
 ! $has_viewer || "$palpate" view wall --no-open --port 0 --seconds 0.5 --json | { head -1; cat >/dev/null; } | is_json url || fail "view --json"
 "$palpate" check organ --json | is_json bodies || fail "check --json"
 "$palpate" check organ --write | is_json bodies || fail "check --write"
 "$palpate" check organ --write - | cmp -s - <("$palpate" check organ --write) || fail "check --write -"
 "$palpate" check organ --write "$work/organ.json" | grep -qx "written $work/organ.json" || fail "check --write FILE says where"
 "$palpate" check "$work/organ.json" --write | cmp -s - "$work/organ.json" || fail "a written scene is written differently"
-"$palpate" check organ | grep -q "^valid" || fail "check text"
+"$palpate" check organ | grep >/dev/null "^valid" || fail "check text"
 "$palpate" check --schema | diff -q - schema/scene.schema.json || fail "schema/scene.schema.json is not what 'palpate check --schema' prints"
-"$palpate" devices --json | is_json devices || fail "devices --json"
+"$palpate" devices --json > "$work/devices.json"; is_json devices < "$work/devices.json" && is_json drivers < "$work/devices.json" || fail "devices --json"
+"$palpate" devices | grep -q "^haply" || fail "devices lists the drivers"
+"$palpate" doctor --json | is_json checks || fail "doctor --json"
+[ "$("$palpate" doctor force-dimension:/nowhere/lib.so > "$work/out"; echo $?)" = 1 ] && grep -q "LD_LIBRARY_PATH" "$work/out" || fail "doctor explains"
+{ "$palpate" run wall --device hapley 2>&1 || true; } | grep -q 'Did you mean "haply"' || fail "a misspelt device is answered"
+# A double in one process, the program in another, by the real protocol.
+"$palpate" devices double "space-mouse:$work/spnav.sock" > "$work/double" & double=$!
+for _ in $(seq 100); do grep -q runs "$work/double" && break; sleep 0.05; done
+"$palpate" devices try "space-mouse:$work/spnav.sock" --seconds 1 | grep -q "samples a second" || fail "devices try"
+"$palpate" run wall --device "space-mouse:$work/spnav.sock" --seconds 0.5 --no-record --json | is_json notes || fail "run --device"
+kill $double; wait $double || true
 "$palpate" bench wall --seconds 0.1 --json | is_json runs || fail "bench --json"
-"$palpate" reproduce | grep -q "sine-static-halfspace" || fail "reproduce lists"
+"$palpate" reproduce | grep >/dev/null "sine-static-halfspace" || fail "reproduce lists"
 # Not all: others take minutes, and their claims about computing times are for a machine at rest.
 "$palpate" reproduce sine-static-halfspace wall-passivity --output "$work/reports" --json > "$work/claims.json" || fail "a claim does not hold: $(cat "$work/claims.json")"
 is_json experiments < "$work/claims.json" || fail "reproduce --json"
@@ -50,7 +60,7 @@ printf 'OFF\n8 12 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n3 0
 "$palpate" mesh "$work/cube.off" --json | is_json triangles || fail "mesh --json of a surface"
 "$palpate" mesh "$work/cube.off" --scale 0.1 --tets 0.02 --output "$work/cube.vtu" --surface "$work/skin.ply" > "$work/out" || fail "mesh --tets"
 grep -q "^angles  dihedral" "$work/out" && grep -q "^written $work/cube.vtu" "$work/out" || fail "mesh --tets says what it made"
-"$palpate" mesh "$work/skin.ply" | grep -q "closed" || fail "the boundary of tets is closed"
+"$palpate" mesh "$work/skin.ply" | grep >/dev/null "closed" || fail "the boundary of tets is closed"
 "$palpate" mesh "$work/cube.vtu" --json | is_json tets || fail "mesh --json of a volume"
 "$palpate" mesh "$work/cube.vtu" --output "$work/cube.msh" >/dev/null && "$palpate" mesh "$work/cube.msh" --output "$work/cube.vtk" >/dev/null \
   && "$palpate" mesh "$work/cube.vtk" --output "$work/again.vtu" >/dev/null && cmp "$work/cube.vtu" "$work/again.vtu" || fail "conversions change a volume"

@@ -83,7 +83,7 @@ void BeamChain::compute_elastic_forces(std::span<Vec3> forces) const noexcept {
     const Strain s = compute_strain(i);
     const Eigen::Matrix<double, 12, 1> g =
         s.gradient.transpose() * (beams_[i].length * beams_[i].stiffness.cwiseProduct(s.value));
-    for (int b = 0; b < 4; ++b) forces[2 * i + static_cast<std::size_t>(b)] -= g.segment<3>(3 * b);
+    for (int b = 0; b < 4; ++b) forces[2 * i + as_size(b)] -= g.segment<3>(3 * b);
   }
 }
 
@@ -112,13 +112,13 @@ void BeamChain::assemble() noexcept {
     stiffness_diagonal_[i + 1] += K.bottomRightCorner<6, 6>();
     stiffness_lower_[i] = K.bottomLeftCorner<6, 6>();
     Eigen::Matrix<double, 12, 1> v;
-    for (int b = 0; b < 4; ++b) v.segment<3>(3 * b) = velocities_[2 * i + static_cast<std::size_t>(b)];
+    for (int b = 0; b < 4; ++b) v.segment<3>(3 * b) = velocities_[2 * i + as_size(b)];
     const Eigen::Matrix<double, 12, 1> Kv = K * v;
     const Eigen::Matrix<double, 12, 1> g =
         s.gradient.transpose() * (beams_[i].length * beams_[i].stiffness.cwiseProduct(s.value));
     for (int b = 0; b < 4; ++b) {
-      forces_[2 * i + static_cast<std::size_t>(b)] -= g.segment<3>(3 * b);
-      stiffness_velocity_[2 * i + static_cast<std::size_t>(b)] += Kv.segment<3>(3 * b);
+      forces_[2 * i + as_size(b)] -= g.segment<3>(3 * b);
+      stiffness_velocity_[2 * i + as_size(b)] += Kv.segment<3>(3 * b);
     }
   }
   for (std::size_t n = 0; n < poses_.size(); ++n) {
@@ -199,7 +199,7 @@ bool BeamChain::linearise(std::span<const double> time_steps) noexcept {
 }
 
 void BeamChain::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
-  const System& system = systems_[static_cast<std::size_t>(which)];
+  const System& system = systems_[as_size(which)];
   const std::size_t n = poses_.size();
   for (std::size_t b = 0; b < dv.size(); ++b) {
     changes_[b] = prescribed_[b] ? Vec3(prescribed_velocities_[b] - velocities_[b]) : Vec3::Zero();
@@ -225,12 +225,12 @@ void BeamChain::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
 /// node m is y_m = G_mm z_m, y_i = D_i⁻¹ z_i − E_iᵀ y_{i+1} below, with L z = b. So nodes past a row's own are never
 /// visited; the answer there follows by symmetry from the rows there. Four rows are solved at a time, one in each lane.
 bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  System& system = systems_[static_cast<std::size_t>(which)];
+  System& system = systems_[as_size(which)];
   const int groups = (J.rows() + kLanes - 1) / kLanes;
-  group_nodes_.assign(static_cast<std::size_t>(groups), {node_count(), -1});
+  group_nodes_.assign(as_size(groups), {node_count(), -1});
   int lowest = node_count();
   for (int r = 0; r < J.rows(); ++r) {
-    auto& [low, high] = group_nodes_[static_cast<std::size_t>(r / kLanes)];
+    auto& [low, high] = group_nodes_[as_size(r / kLanes)];
     for (const BlockRows::Entry& e : J.row(r)) {
       low = std::min(low, e.block / 2);
       high = std::max(high, e.block / 2);
@@ -239,17 +239,17 @@ bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::
   }
   compute_node_compliance(system);
   for (int g = 0; g < groups; ++g) {
-    const auto [low, high] = group_nodes_[static_cast<std::size_t>(g)];
+    const auto [low, high] = group_nodes_[as_size(g)];
     if (high < 0) continue;
     const int first = kLanes * g, count = std::min(kLanes, J.rows() - first);
     solve_group(system, J, first, low, high, lowest);
     for (int other = 0; other < groups; ++other) {
-      const int end = group_nodes_[static_cast<std::size_t>(other)].second;
+      const int end = group_nodes_[as_size(other)].second;
       if (end < 0 || end > high || (end == high && other > g)) continue;
       for (int s = kLanes * other; s < std::min(J.rows(), kLanes * (other + 1)); ++s) {
         Eigen::Array4d sum = Eigen::Array4d::Zero();
         for (const BlockRows::Entry& e : J.row(s)) {
-          const Eigen::Array4d* y = answers_[static_cast<std::size_t>(e.block / 2)].data() + 3 * (e.block % 2);
+          const Eigen::Array4d* y = answers_[as_size(e.block / 2)].data() + 3 * (e.block % 2);
           sum += e.value[0] * y[0] + e.value[1] * y[1] + e.value[2] * y[2];
         }
         for (int k = 0; k < count; ++k) {
@@ -265,19 +265,19 @@ bool BeamChain::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::
 /// answers_ = h A⁻¹ Jᵀ of up to four rows, from their last node down to `lowest`.
 void BeamChain::solve_group(const System& system, const BlockRows& J, int first, int low, int high,
                             int lowest) noexcept {
-  const auto y = [&](int node) -> Lanes& { return answers_[static_cast<std::size_t>(node)]; };
+  const auto y = [&](int node) -> Lanes& { return answers_[as_size(node)]; };
   // out += scale · M x, or Mᵀ x.
   const auto add_product = [](double scale, const Mat6& M, const Lanes& x, Lanes& out) {
     for (int j = 0; j < 6; ++j) {
-      const Eigen::Array4d xj = scale * x[static_cast<std::size_t>(j)];
-      for (int i = 0; i < 6; ++i) out[static_cast<std::size_t>(i)] += M(i, j) * xj;
+      const Eigen::Array4d xj = scale * x[as_size(j)];
+      for (int i = 0; i < 6; ++i) out[as_size(i)] += M(i, j) * xj;
     }
   };
   const auto subtract_transposed = [](const Mat6& M, const Lanes& x, Lanes& out) {
     for (int i = 0; i < 6; ++i) {
       Eigen::Array4d sum = M(0, i) * x[0];
-      for (int j = 1; j < 6; ++j) sum += M(j, i) * x[static_cast<std::size_t>(j)];
-      out[static_cast<std::size_t>(i)] -= sum;
+      for (int j = 1; j < 6; ++j) sum += M(j, i) * x[as_size(j)];
+      out[as_size(i)] -= sum;
     }
   };
   Lanes zero;
@@ -285,19 +285,18 @@ void BeamChain::solve_group(const System& system, const BlockRows& J, int first,
   for (int i = std::min(low, lowest); i <= high; ++i) y(i) = zero;
   for (int k = 0; k < std::min(kLanes, J.rows() - first); ++k) {
     for (const BlockRows::Entry& e : J.row(first + k)) {
-      if (prescribed_[static_cast<std::size_t>(e.block)]) continue;
-      for (int c = 0; c < 3; ++c)
-        y(e.block / 2)[static_cast<std::size_t>(3 * (e.block % 2) + c)][k] += system.h * e.value[c];
+      if (prescribed_[as_size(e.block)]) continue;
+      for (int c = 0; c < 3; ++c) y(e.block / 2)[as_size(3 * (e.block % 2) + c)][k] += system.h * e.value[c];
     }
   }
-  for (int i = low; i < high; ++i) add_product(-1.0, system.elimination[static_cast<std::size_t>(i)], y(i), y(i + 1));
+  for (int i = low; i < high; ++i) add_product(-1.0, system.elimination[as_size(i)], y(i), y(i + 1));
   Lanes own = zero;
-  add_product(1.0, system.node_compliance[static_cast<std::size_t>(high)], y(high), own);
+  add_product(1.0, system.node_compliance[as_size(high)], y(high), own);
   y(high) = own;
   for (int i = high - 1; i >= lowest; --i) {
     own = zero;
-    if (i >= low) add_product(1.0, system.inverse_pivot[static_cast<std::size_t>(i)], y(i), own);
-    subtract_transposed(system.elimination[static_cast<std::size_t>(i)], y(i + 1), own);
+    if (i >= low) add_product(1.0, system.inverse_pivot[as_size(i)], y(i), own);
+    subtract_transposed(system.elimination[as_size(i)], y(i + 1), own);
     y(i) = own;
   }
 }
@@ -316,8 +315,8 @@ void BeamChain::compute_node_compliance(System& system) const noexcept {
 void BeamChain::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                    std::span<Vec3> dv) noexcept {
   for (Vec3& y : dv) y.setZero();
-  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[static_cast<std::size_t>(r)], prescribed_, dv);
-  solve(systems_[static_cast<std::size_t>(which)], dv);
+  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[as_size(r)], prescribed_, dv);
+  solve(systems_[as_size(which)], dv);
 }
 
 void BeamChain::advance(double h, std::span<const Vec3> dv) noexcept {

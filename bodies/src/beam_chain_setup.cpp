@@ -13,7 +13,7 @@ constexpr int kAround = 8;
 TriangleMesh make_tube(std::size_t nodes, double radius, std::vector<std::int32_t>& frame) {
   TriangleMesh mesh;
   const auto index = [](std::size_t node, int corner) {
-    return static_cast<std::int32_t>(node * kAround + static_cast<std::size_t>(corner % kAround));
+    return static_cast<std::int32_t>(node * kAround + as_size(corner % kAround));
   };
   for (std::size_t n = 0; n < nodes; ++n) {
     for (int c = 0; c < kAround; ++c) {
@@ -122,7 +122,7 @@ BeamChain::BeamChain(const BeamChainSettings& s)
   world_inertia_.assign(n, Mat3::Zero());
   frames_.resize(n);
   predicted_.resize(n);
-  systems_.resize(static_cast<std::size_t>(s.max_time_steps));
+  systems_.resize(as_size(s.max_time_steps));
   for (System& system : systems_) {
     system.diagonal = system.inverse_pivot = system.node_compliance = stiffness_diagonal_;
     system.lower = system.elimination = stiffness_lower_;

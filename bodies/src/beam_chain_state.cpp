@@ -33,17 +33,17 @@ void BeamChain::set_velocities(std::span<const Vec3> velocities) noexcept {
 }
 
 void BeamChain::set_node_pose(int node, const Pose& pose) noexcept {
-  poses_[static_cast<std::size_t>(node)] = pose;
+  poses_[as_size(node)] = pose;
   update_skin();
 }
 
 void BeamChain::prescribe(int block, const Vec3& velocity) noexcept {
-  prescribed_[static_cast<std::size_t>(block)] = 1;
-  prescribed_velocities_[static_cast<std::size_t>(block)] = velocity;
+  prescribed_[as_size(block)] = 1;
+  prescribed_velocities_[as_size(block)] = velocity;
 }
 
 void BeamChain::release(int block) noexcept {
-  prescribed_[static_cast<std::size_t>(block)] = 0;
+  prescribed_[as_size(block)] = 0;
 }
 
 bool BeamChain::set_grip(const Grip& grip) noexcept {
@@ -113,7 +113,7 @@ BodyPoint BeamChain::find_point(const Vec3& p) const {
     const double distance = (p - a - s * way).squaredNorm();
     if (distance < least) {
       least = distance;
-      best = {i, Vec3(1.0 - s, s, 0.0), Vec3::Zero()};
+      best = BodyPoint::on_chain(i, s, Vec3::Zero());
     }
   }
   return best;

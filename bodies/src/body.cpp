@@ -11,7 +11,7 @@ BodyPoint find_surface_point(const BodySurface& surface, const Vec3& p) {
       {{surface.positions.begin(), surface.positions.end()}, {surface.triangles.begin(), surface.triangles.end()}});
   ClosestPoint closest;
   tree.find_closest(p, std::numeric_limits<double>::infinity(), closest);
-  return {closest.triangle, closest.barycentric, Vec3::Zero()};
+  return BodyPoint::on_surface(closest.triangle, closest.barycentric);
 }
 
 }  // namespace palpate

@@ -193,11 +193,7 @@ Double4 bound_eigenvalue(const Matrix& A) noexcept {
   const Double4 mean = lanes::trace(A) / fill(3.0);
   Matrix D = A;
   for (int i = 0; i < 3; ++i) D.m[i][i] -= mean;
-  return mean + fill(std::sqrt(2.0 / 3.0)) * lanes::sqrt4(squared_norm(D));
-}
-
-Double4 max4(Double4 a, Double4 b) noexcept {
-  return a > b ? a : b;
+  return mean + fill(std::sqrt(2.0 / 3.0)) * simd::square_root(squared_norm(D));
 }
 
 }  // namespace
@@ -227,7 +223,7 @@ ExplicitTets::ExplicitTets(const TetMesh& mesh, std::span<const Material> materi
     e.density = tet.material->density;
   }
   add_elements(elements);
-  for (int i = 0; i < nodes_; ++i) set_position(i, rest[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < nodes_; ++i) set_position(i, rest[as_size(i)]);
   restart();
 }
 
@@ -251,7 +247,7 @@ ExplicitTets::ExplicitTets(const NonlinearTets& body, bool linear_strain)
   }
   add_elements(elements);
   for (int i = 0; i < nodes_; ++i) {
-    const auto k = static_cast<std::size_t>(i);
+    const auto k = as_size(i);
     set_position(i, body.positions()[k]);
     set_velocity(i, body.velocities()[k]);
     set_load(i, body.masses()[k] * body.gravity() + body.external_forces()[k]);
@@ -262,8 +258,8 @@ ExplicitTets::ExplicitTets(const NonlinearTets& body, bool linear_strain)
 
 void ExplicitTets::add_elements(const std::vector<NonlinearTets::RestElement>& elements) {
   elements_ = static_cast<int>(elements.size());
-  free_.assign(static_cast<std::size_t>(nodes_), 1.0);
-  for (std::vector<double>* v : {&x_, &v_, &a_, &f_, &load_}) v->assign(4 * static_cast<std::size_t>(nodes_ + 1), 0.0);
+  free_.assign(as_size(nodes_), 1.0);
+  for (std::vector<double>* v : {&x_, &v_, &a_, &f_, &load_}) v->assign(4 * as_size(nodes_ + 1), 0.0);
   blocks_.assign((elements.size() + 3) / 4, Block{});
   spectra_.assign(blocks_.size(), Spectrum{});
   for (Block& b : blocks_) std::fill_n(&b.node[0][0], 16, nodes_);
@@ -277,7 +273,7 @@ void ExplicitTets::add_elements(const std::vector<NonlinearTets::RestElement>& e
     const std::size_t lane = k / count;
     for (std::size_t a = 0; a < 4; ++a) b.node[a][lane] = e.node[a];
     for (int a = 0; a < 3; ++a) {
-      for (int i = 0; i < 3; ++i) b.gradient[a][i][lane] = e.gradient[static_cast<std::size_t>(a) + 1][i];
+      for (int i = 0; i < 3; ++i) b.gradient[a][i][lane] = e.gradient[as_size(a) + 1][i];
     }
     b.mu[lane] = e.volume * e.mu;
     b.lambda[lane] = e.volume * e.lambda;
@@ -289,7 +285,7 @@ void ExplicitTets::add_elements(const std::vector<NonlinearTets::RestElement>& e
 }
 
 void ExplicitTets::prescribe(int node, const Vec3& velocity) noexcept {
-  free_[static_cast<std::size_t>(node)] = 0.0;
+  free_[as_size(node)] = 0.0;
   set_velocity(node, velocity);
   set_acceleration(node, Vec3::Zero());
 }
@@ -331,7 +327,7 @@ void ExplicitTets::compute_forces() noexcept {
 void ExplicitTets::restart() noexcept {
   compute_forces();
   for (int i = 0; i < nodes_; ++i) {
-    const auto k = static_cast<std::size_t>(i);
+    const auto k = as_size(i);
     set_acceleration(i, free_[k] / mass_[k] * (force(i) - damping_[k] * velocity(i)));
   }
 }
@@ -348,7 +344,7 @@ void ExplicitTets::advance(double dt) noexcept {
   compute_forces();
   for (int i = 0; i < nodes_; ++i) {
     const std::ptrdiff_t k = 4 * static_cast<std::ptrdiff_t>(i);
-    const auto n = static_cast<std::size_t>(i);
+    const auto n = as_size(i);
     const Double4 mid = load(&v_[k]);
     const Double4 scale = fill(free_[n] / (mass_[n] + 0.5 * dt * damping_[n]));
     const Double4 a = scale * lanes::nmadd(fill(damping_[n]), mid, load(&f_[k]));
@@ -369,12 +365,12 @@ double ExplicitTets::compute_squared_frequency() const noexcept {
       const Matrix F = compute_gradient(b, x_.data()), C = compute_metric(F);
       const Double4 stretch = bound_eigenvalue(C);
       const Double4 stress = bound_eigenvalue(compute_green_stress(C, mu, lambda));
-      squared = madd(rest, stretch, gradients * max4(stress, fill(0.0)));
-      const Double4 crushed = max4(fill(kCrushedBelow) - compute_determinant(F), fill(0.0));
+      squared = madd(rest, stretch, gradients * simd::max_of(stress, fill(0.0)));
+      const Double4 crushed = simd::max_of(fill(kCrushedBelow) - compute_determinant(F), fill(0.0));
       if (lanes::any(crushed > fill(0.0))) [[unlikely]] {
         // ∂²J/∂F² has no eigenvalue above the largest stretch.
         const Double4 area = squared_norm(compute_cofactors(F));
-        const Double4 extra = fill(kCrushedModulus) * mu * madd(crushed, lanes::sqrt4(stretch), area);
+        const Double4 extra = fill(kCrushedModulus) * mu * madd(crushed, simd::square_root(stretch), area);
         squared += crushed > fill(0.0) ? gradients * extra : fill(0.0);
       }
     } else if constexpr (model == ExplicitModel::kStableNeoHookean) {
@@ -384,10 +380,10 @@ double ExplicitTets::compute_squared_frequency() const noexcept {
       // The largest eigenvalue of each of the four parts of ∂P/∂F, added up; at rest their sum is known better.
       const Double4 all = mu * (fill(1.0) - fill(1.0) / one) + fill(2.0) * mu * size / (one * one) +
                           lambda * squared_norm(compute_cofactors(F)) +
-                          max4(slope, -slope) * lanes::sqrt4(bound_eigenvalue(compute_metric(F)));
+                          simd::max_of(slope, -slope) * simd::square_root(bound_eigenvalue(compute_metric(F)));
       squared = gradients * all;
     }
-    largest = max4(largest, squared);
+    largest = simd::max_of(largest, squared);
   }
   return std::max({largest[0], largest[1], largest[2], largest[3]});
 }

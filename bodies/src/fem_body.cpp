@@ -72,13 +72,12 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   CholeskySettings cholesky;
   cholesky.max_rows = settings.max_rows;
   cholesky.order_trials = settings.order_trials;
-  systems_.assign(static_cast<std::size_t>(settings.max_time_steps),
-                  {.A = BlockMatrix(stiffness_.shared_pattern()),
-                   .masses = masses_,
-                   .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
-                   .single = {},
-                   .lift = velocities_,
-                   .free_rows = {}});
+  systems_.assign(as_size(settings.max_time_steps), {.A = BlockMatrix(stiffness_.shared_pattern()),
+                                                     .masses = masses_,
+                                                     .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
+                                                     .single = {},
+                                                     .lift = velocities_,
+                                                     .free_rows = {}});
   make_single_factors();
   std::vector<int> row_blocks(positions_.size(), 0);
   for (int j = 0; j < node_count(); ++j) {
@@ -90,7 +89,7 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   most_row_scalars_ = 3 * *std::max_element(row_blocks.begin(), row_blocks.end());
   time_steps_.reserve(settings.max_time_steps);
   prescribed_nodes_.reserve(positions_.size());
-  prescribed_blocks_.reserve(static_cast<std::size_t>(pattern().stored()));
+  prescribed_blocks_.reserve(as_size(pattern().stored()));
   for (System& system : systems_) system.free_rows.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
   for (std::size_t v = 0; v + 1 < vertex_begin_.size(); ++v) {
     max_vertex_nodes_ = std::max(max_vertex_nodes_, vertex_begin_[v + 1] - vertex_begin_[v]);
@@ -180,7 +179,7 @@ Vec3 FemBody::compute_held_force(const HeldNode& held) const noexcept {
   const Vec3 arm = grip_.target.rotation * held.place;
   const Vec3 way = grip_.target.position + arm - positions_[held.node];
   const Vec3 speed = grip_.target_velocity.linear + grip_.target_velocity.angular.cross(arm) - velocities_[held.node];
-  return held.share * (grip_.stiffness * way + grip_.damping * speed);
+  return held.share * compute_spring_force(grip_.stiffness, way, grip_.damping, speed);
 }
 
 Pose FemBody::handle_pose() const noexcept {

@@ -11,7 +11,7 @@ FrameSkin::FrameSkin(TriangleMesh mesh, std::vector<std::int32_t> frame_of_verte
 
 void FrameSkin::update(std::span<const FrameState> frames) noexcept {
   for (std::size_t v = 0; v < offsets_.size(); ++v) {
-    const FrameState& f = frames[static_cast<std::size_t>(frame_[v])];
+    const FrameState& f = frames[as_size(frame_[v])];
     const Vec3 arm = f.pose.rotation * offsets_[v];
     positions_[v] = f.pose.position + arm;
     velocities_[v] = f.velocity.linear + f.velocity.angular.cross(arm);
@@ -20,7 +20,7 @@ void FrameSkin::update(std::span<const FrameState> frames) noexcept {
 
 void FrameSkin::compute_positions(std::span<const FrameState> frames, std::span<Vec3> positions) const noexcept {
   for (std::size_t v = 0; v < offsets_.size(); ++v) {
-    const Pose& pose = frames[static_cast<std::size_t>(frame_[v])].pose;
+    const Pose& pose = frames[as_size(frame_[v])].pose;
     positions[v] = pose.position + pose.rotation * offsets_[v];
   }
 }

@@ -1,60 +1,22 @@
 #pragma once
 
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
-#if defined(__FMA__)
-#include <immintrin.h>
-#endif
+#include "palpate/core/simd.h"
 
-// Four elements at a time: every quantity of an element kernel is a vector of four doubles, one lane to an element, by
-// the compiler's own vector extension (GCC, Clang).
+// Four elements at a time: every quantity of an element kernel is a vector of four doubles, one lane to an element.
 namespace palpate::lanes {
 
 constexpr int kLanes = 4;
-using Double4 = double __attribute__((vector_size(32)));
-using Mask4 = decltype(Double4{} < Double4{});
-
-inline Double4 fill(double x) noexcept {
-  return Double4{x, x, x, x};
-}
-/// The same in memory. Copying by memcpy instead makes GCC 12 pass values through the stack.
-using Double4InMemory = double __attribute__((vector_size(32), aligned(8), may_alias));
-
-inline Double4 load(const double* p) noexcept {
-  return *reinterpret_cast<const Double4InMemory*>(p);
-}
-inline void store(double* p, Double4 v) noexcept {
-  *reinterpret_cast<Double4InMemory*>(p) = v;
-}
-inline Double4 sqrt4(Double4 a) noexcept {
-  Double4 r;
-  for (int i = 0; i < kLanes; ++i) r[i] = std::sqrt(a[i]);
-  return r;
-}
-/// a b + c, rounded once where the machine can (the build contracts nothing by itself).
-inline Double4 madd(Double4 a, Double4 b, Double4 c) noexcept {
-#if defined(__FMA__)
-  return _mm256_fmadd_pd(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-/// c − a b, likewise.
-inline Double4 nmadd(Double4 a, Double4 b, Double4 c) noexcept {
-#if defined(__FMA__)
-  return _mm256_fnmadd_pd(a, b, c);
-#else
-  return c - a * b;
-#endif
-}
-inline bool any(Mask4 m) noexcept {
-#if defined(__FMA__)
-  return _mm256_movemask_pd(reinterpret_cast<__m256d>(m)) != 0;
-#else
-  return (m[0] | m[1] | m[2] | m[3]) != 0;
-#endif
-}
+using simd::any;
+using simd::Double4;
+using simd::fill;
+using simd::load;
+using simd::madd;
+using simd::Mask4;
+using simd::nmadd;
+using simd::store;
 
 struct Vector {
   Double4 v[3];

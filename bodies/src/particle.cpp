@@ -12,7 +12,7 @@ Particle::Particle(double mass, const Vec3& position, double damping, int max_ti
   if (!(mass > 0.0 && std::isfinite(mass))) fail_input("mass = {} kg; allowed: above 0", mass);
   if (!(damping >= 0.0 && std::isfinite(damping))) fail_input("damping = {} 1/s; allowed: at least 0", damping);
   if (max_time_steps < 1) fail_input("max_time_steps = {}; allowed: at least 1", max_time_steps);
-  time_steps_.reserve(static_cast<std::size_t>(max_time_steps));
+  time_steps_.reserve(as_size(max_time_steps));
 }
 
 void Particle::save_state(std::span<double> out) const noexcept {
@@ -32,7 +32,7 @@ bool Particle::linearise(std::span<const double> time_steps) noexcept {
 }
 
 double Particle::inverse_system(int which) const noexcept {
-  const double h = time_steps_[static_cast<std::size_t>(which)];
+  const double h = time_steps_[as_size(which)];
   return 1.0 / (mass_ * (1.0 / h + damping_) + grip_.damping + h * grip_.stiffness);
 }
 
@@ -41,16 +41,16 @@ Wrench Particle::compute_grip() const noexcept {
 }
 
 void Particle::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
-  const double h = time_steps_[static_cast<std::size_t>(which)];
+  const double h = time_steps_[as_size(which)];
   const Vec3 f = external_ + mass_ * (gravity_ - damping_ * velocity_) + compute_grip().force;
   dv[0] = prescribed_ ? Vec3(prescribed_velocity_ - velocity_)
                       : Vec3(inverse_system(which) * (f - h * grip_.stiffness * velocity_));
 }
 
-bool Particle::compute_response(int which, Eigen::Matrix<double, 6, 6>& response) const noexcept {
+bool Particle::compute_response(int which, Mat6& response) const noexcept {
   response.setZero();
   if (!prescribed_) {
-    const double h = time_steps_[static_cast<std::size_t>(which)];
+    const double h = time_steps_[as_size(which)];
     response.topLeftCorner<3, 3>().diagonal().setConstant(h * inverse_system(which));
   }
   return true;
@@ -58,7 +58,7 @@ bool Particle::compute_response(int which, Eigen::Matrix<double, 6, 6>& response
 
 bool Particle::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   Vec3 scratch;
-  add_compliance_by_rows(time_steps_[static_cast<std::size_t>(which)], J, {&prescribed_, 1}, {&scratch, 1}, W,
+  add_compliance_by_rows(time_steps_[as_size(which)], J, {&prescribed_, 1}, {&scratch, 1}, W,
                          [&](std::span<Vec3> y) { y[0] *= inverse_system(which); });
   return true;
 }
@@ -66,7 +66,7 @@ bool Particle::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::M
 void Particle::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                   std::span<Vec3> dv) noexcept {
   dv[0].setZero();
-  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[static_cast<std::size_t>(r)], {&prescribed_, 1}, dv);
+  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[as_size(r)], {&prescribed_, 1}, dv);
   dv[0] *= inverse_system(which);
 }
 

@@ -102,7 +102,7 @@ namespace {
   const Double4 det = determinant(R, cofactor);
   Double4 own = fill(0.5), inverse = 0.5 / det;
   if (scaling) {
-    const Double4 gamma = sqrt4(sqrt4(squared_norm(cofactor) / (det * det * size)));
+    const Double4 gamma = simd::square_root(simd::square_root(squared_norm(cofactor) / (det * det * size)));
     own = own * gamma;
     inverse = inverse / gamma;
   }
@@ -116,7 +116,7 @@ namespace {
   constexpr double kEasyVolume = 1e-4;
   const Double4 size = squared_norm(F);
   // Negated, so that what is not a number is hard too.
-  const Mask4 hard = ~(determinant(F, cofactors(F)) > kEasyVolume * (size * sqrt4(size)));
+  const Mask4 hard = ~(determinant(F, cofactors(F)) > kEasyVolume * (size * simd::square_root(size)));
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) R.m[i][j] = hard ? fill(i == j ? 1.0 : 0.0) : F.m[i][j];
   }

@@ -50,9 +50,9 @@ MassProperties compute_mass_properties(const TriangleMesh& mesh, double density)
   Vec3 first = Vec3::Zero();
   Mat3 second = Mat3::Zero();
   for (const auto& t : mesh.triangles) {
-    const Vec3& a = mesh.vertices[static_cast<std::size_t>(t[0])];
-    const Vec3& b = mesh.vertices[static_cast<std::size_t>(t[1])];
-    const Vec3& c = mesh.vertices[static_cast<std::size_t>(t[2])];
+    const Vec3& a = mesh.vertices[as_size(t[0])];
+    const Vec3& b = mesh.vertices[as_size(t[1])];
+    const Vec3& c = mesh.vertices[as_size(t[2])];
     const double det = a.dot(b.cross(c));
     const Vec3 s = a + b + c;
     volume += det / 6.0;
@@ -79,7 +79,7 @@ RigidBody::RigidBody(const RigidBodySettings& s)
   }
   if (!(damping_ >= 0.0 && std::isfinite(damping_))) fail_input("damping = {} 1/s; allowed: at least 0", damping_);
   if (s.max_time_steps < 1) fail_input("max_time_steps = {}; allowed: at least 1", s.max_time_steps);
-  time_steps_.reserve(static_cast<std::size_t>(s.max_time_steps));
+  time_steps_.reserve(as_size(s.max_time_steps));
   pose_.rotation = s.pose.rotation.normalized();
   pose_.position = s.pose.position + pose_.rotation * s.mass.centre;
   velocities_ = {s.velocity.linear, s.velocity.angular};
@@ -88,7 +88,7 @@ RigidBody::RigidBody(const RigidBodySettings& s)
   std::vector<std::int32_t> frames(mesh.vertices.size(), 0);
   skin_ = FrameSkin(std::move(mesh), std::move(frames));
   world_inertia_ = compute_world_inertia();
-  systems_.reserve(static_cast<std::size_t>(s.max_time_steps));
+  systems_.reserve(as_size(s.max_time_steps));
   handle_ = {s.handle.position - s.mass.centre, s.handle.rotation.normalized()};
   update_skin();
 }
@@ -119,12 +119,12 @@ void RigidBody::set_velocities(std::span<const Vec3> velocities) noexcept {
 }
 
 void RigidBody::prescribe(int block, const Vec3& velocity) noexcept {
-  prescribed_[static_cast<std::size_t>(block)] = 1;
-  prescribed_velocities_[static_cast<std::size_t>(block)] = velocity;
+  prescribed_[as_size(block)] = 1;
+  prescribed_velocities_[as_size(block)] = velocity;
 }
 
 void RigidBody::release(int block) noexcept {
-  prescribed_[static_cast<std::size_t>(block)] = 0;
+  prescribed_[as_size(block)] = 0;
 }
 
 bool RigidBody::set_grip(const Grip& grip) noexcept {
@@ -188,8 +188,7 @@ void RigidBody::assemble_system(double h) noexcept {
     }
   } else {
     for (const int b : {0, 1}) {
-      if (!prescribed_[static_cast<std::size_t>(b)])
-        s.inverse.block<3, 3>(3 * b, 3 * b) = s.A.block<3, 3>(3 * b, 3 * b).inverse();
+      if (!prescribed_[as_size(b)]) s.inverse.block<3, 3>(3 * b, 3 * b) = s.A.block<3, 3>(3 * b, 3 * b).inverse();
     }
   }
   systems_.push_back(s);
@@ -197,14 +196,14 @@ void RigidBody::assemble_system(double h) noexcept {
 
 void RigidBody::solve(int which, std::span<Vec3> y) const noexcept {
   Eigen::Map<Vec6> all(y[0].data());  // two Vec3 side by side
-  all = (systems_[static_cast<std::size_t>(which)].inverse * all).eval();
+  all = (systems_[as_size(which)].inverse * all).eval();
 }
 
 void RigidBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
   dv[0] = external_[0] + mass_ * (gravity_ - damping_ * velocities_[0]);
   dv[1] = external_[1] - damping_ * (world_inertia_ * velocities_[1]);
   if (gripped_) {
-    const double h = time_steps_[static_cast<std::size_t>(which)];
+    const double h = time_steps_[as_size(which)];
     const Pose handle = handle_pose();
     const Wrench grip = compute_grip();
     const Vec3 arm = handle.position - pose_.position;
@@ -223,8 +222,7 @@ void RigidBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
     if (prescribed_[b]) known[b] = prescribed_velocities_[b] - velocities_[b];
   }
   // What the prescribed changes do to the others goes to the right-hand side.
-  Eigen::Map<Vec6>(dv[0].data()) -=
-      systems_[static_cast<std::size_t>(which)].A * Eigen::Map<const Vec6>(known[0].data());
+  Eigen::Map<Vec6>(dv[0].data()) -= systems_[as_size(which)].A * Eigen::Map<const Vec6>(known[0].data());
   solve(which, dv);
   for (std::size_t b = 0; b < 2; ++b) {
     if (prescribed_[b]) dv[b] = known[b];
@@ -232,13 +230,13 @@ void RigidBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
 }
 
 bool RigidBody::compute_response(int which, Mat6& response) const noexcept {
-  response = time_steps_[static_cast<std::size_t>(which)] * systems_[static_cast<std::size_t>(which)].inverse;
+  response = time_steps_[as_size(which)] * systems_[as_size(which)].inverse;
   return true;
 }
 
 bool RigidBody::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   std::array<Vec3, 2> scratch;
-  add_compliance_by_rows(time_steps_[static_cast<std::size_t>(which)], J, prescribed_, scratch, W,
+  add_compliance_by_rows(time_steps_[as_size(which)], J, prescribed_, scratch, W,
                          [&](std::span<Vec3> y) { solve(which, y); });
   return true;
 }
@@ -247,7 +245,7 @@ void RigidBody::compute_correction(int which, const BlockRows& J, std::span<cons
                                    std::span<Vec3> dv) noexcept {
   dv[0].setZero();
   dv[1].setZero();
-  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[static_cast<std::size_t>(r)], prescribed_, dv);
+  for (int r = 0; r < J.rows(); ++r) scatter_row(J.row(r), lambda[as_size(r)], prescribed_, dv);
   solve(which, dv);
 }
 
@@ -300,15 +298,14 @@ void RigidBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Ve
 Vec3 RigidBody::compute_arm(const BodyPoint& point) const noexcept {
   if (point.element < 0) return pose_.rotation * point.offset;
   const BodySurface s = skin_.surface();
-  const auto& corners = s.triangles[static_cast<std::size_t>(point.element)];
+  const auto& corners = s.triangles[as_size(point.element)];
   Vec3 p = Vec3::Zero();
-  for (std::size_t c = 0; c < 3; ++c)
-    p += point.weights[static_cast<int>(c)] * s.positions[static_cast<std::size_t>(corners[c])];
+  for (std::size_t c = 0; c < 3; ++c) p += point.weights[static_cast<int>(c)] * s.positions[as_size(corners[c])];
   return p - pose_.position;
 }
 
 BodyPoint RigidBody::find_point(const Vec3& p) const {
-  return {-1, Vec3::Zero(), pose_.rotation.conjugate() * (p - pose_.position)};
+  return BodyPoint::fixed_to(pose_.rotation.conjugate() * (p - pose_.position));
 }
 
 Vec3 RigidBody::compute_point(const BodyPoint& point) const noexcept {

@@ -11,7 +11,7 @@ namespace palpate {
 inline void scatter_row(std::span<const BlockRows::Entry> row, double scale, std::span<const std::uint8_t> prescribed,
                         std::span<Vec3> y) noexcept {
   for (const BlockRows::Entry& e : row) {
-    const auto b = static_cast<std::size_t>(e.block);
+    const auto b = as_size(e.block);
     if (!prescribed[b]) y[b] += scale * e.value;
   }
 }
@@ -27,7 +27,7 @@ void add_compliance_by_rows(double h, const BlockRows& J, std::span<const std::u
     for (int s = 0; s < J.rows(); ++s) {
       double sum = 0.0;
       for (const BlockRows::Entry& e : J.row(s)) {
-        const auto b = static_cast<std::size_t>(e.block);
+        const auto b = as_size(e.block);
         if (!prescribed[b]) sum += e.value.dot(scratch[b]);
       }
       W(s, r) += h * sum;

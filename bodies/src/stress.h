@@ -16,7 +16,7 @@ inline Double4 compute_von_mises(const Matrix& strain, Double4 mu) noexcept {
   }
   const Double4 third = trace(strain) * trace(strain) / 3.0;
   const Double4 deviator = square - third;
-  return fill(std::sqrt(6.0)) * mu * sqrt4(deviator > 0.0 ? deviator : fill(0.0));
+  return fill(std::sqrt(6.0)) * mu * simd::square_root(deviator > 0.0 ? deviator : fill(0.0));
 }
 
 }  // namespace palpate::lanes

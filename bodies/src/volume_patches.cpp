@@ -57,7 +57,7 @@ void VolumePatches::add_patch(std::span<const RestTet> tets, std::span<const std
 
 void VolumePatches::add_to(BlockGroups& groups) const {
   for (const Patch& patch : patches_) {
-    groups.add({nodes_.data() + patch.node_begin, static_cast<std::size_t>(patch.node_end - patch.node_begin)});
+    groups.add({nodes_.data() + patch.node_begin, as_size(patch.node_end - patch.node_begin)});
   }
 }
 

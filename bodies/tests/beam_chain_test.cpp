@@ -36,7 +36,7 @@ void clamp(BeamChain& chain, int node) {
 }
 
 void step(BeamChain& chain, double h) {
-  std::vector<Vec3> dv(static_cast<std::size_t>(chain.block_count()));
+  std::vector<Vec3> dv(as_size(chain.block_count()));
   ASSERT_TRUE(chain.linearise({&h, 1}));
   chain.compute_free_motion(0, dv);
   chain.advance(h, dv);
@@ -44,7 +44,7 @@ void step(BeamChain& chain, double h) {
 
 /// Newton's method for the static problem: steps so long that inertia counts for nothing, from rest each time.
 void settle(BeamChain& chain, int iterations) {
-  const std::vector<Vec3> rest(static_cast<std::size_t>(chain.block_count()), Vec3::Zero());
+  const std::vector<Vec3> rest(as_size(chain.block_count()), Vec3::Zero());
   for (int i = 0; i < iterations; ++i) {
     chain.set_velocities(rest);
     step(chain, 1e4);
@@ -85,7 +85,7 @@ void nudge(BeamChain& chain, int coordinate, double by) {
 }
 
 Eigen::VectorXd forces_of(const BeamChain& chain) {
-  std::vector<Vec3> f(static_cast<std::size_t>(chain.block_count()));
+  std::vector<Vec3> f(as_size(chain.block_count()));
   chain.compute_elastic_forces(f);
   return Eigen::Map<Eigen::VectorXd>(f[0].data(), static_cast<Eigen::Index>(3 * f.size()));
 }
@@ -165,7 +165,7 @@ TEST(BeamChain, CantileverIsTimoshenkosWithAnyNumberOfBeams) {
     s.section = round;
     BeamChain chain(s);
     clamp(chain, 0);
-    chain.external_forces()[static_cast<std::size_t>(2 * beams)] = Vec3(0, -P, 0);
+    chain.external_forces()[as_size(2 * beams)] = Vec3(0, -P, 0);
     settle(chain, 3);
     const double E = 2e9, G = E / (2 * (1 + kNu));
     const double bending = P * L * L * L / (3 * E * round.inertia_z),
@@ -252,7 +252,7 @@ TEST(BeamChain, FirstFrequenciesOfACantileverAreEulers) {
 
 TEST(BeamChain, FreeFlightKeepsMomentum) {
   BeamChain chain = make_arc();
-  std::vector<Vec3> v(static_cast<std::size_t>(chain.block_count()));
+  std::vector<Vec3> v(as_size(chain.block_count()));
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   for (std::size_t b = 0; b < v.size(); ++b)
@@ -321,7 +321,7 @@ TEST(BeamChain, ComplianceIsThatOfTheDenseInverseWithBothTimeSteps) {
     const int count =
         chain.compute_point_row({beam, Vec3(0.2, 0.8, 0.0), Vec3(0.001, 0.002, 0.0)}, Vec3(0.3 * r, 1, -0.2), entries);
     for (int i = 0; i < count; ++i) {
-      const auto& e = entries[static_cast<std::size_t>(i)];
+      const auto& e = entries[as_size(i)];
       J.add(e.block, e.value);
       if (e.block > 1) dense.block<1, 3>(r, 3 * e.block) += e.value.transpose();
     }
@@ -339,17 +339,17 @@ TEST(BeamChain, ComplianceIsThatOfTheDenseInverseWithBothTimeSteps) {
       unit.begin_row();
       unit.add(c / 3, Vec3::Unit(c % 3));
       const double one = 1.0;
-      std::vector<Vec3> dv(static_cast<std::size_t>(chain.block_count()));
+      std::vector<Vec3> dv(as_size(chain.block_count()));
       chain.compute_correction(k, unit, {&one, 1}, dv);
       inverse.col(c) = Eigen::Map<Eigen::VectorXd>(dv[0].data(), n);
     }
     EXPECT_LT((inverse - inverse.transpose()).norm(), 1e-9 * inverse.norm());
     Eigen::MatrixXd W = Eigen::MatrixXd::Zero(kRows, kRows);
     ASSERT_TRUE(chain.add_compliance(k, J, W));
-    const Eigen::MatrixXd expected = steps[static_cast<std::size_t>(k)] * dense * inverse * dense.transpose();
+    const Eigen::MatrixXd expected = steps[as_size(k)] * dense * inverse * dense.transpose();
     EXPECT_LT((W - expected).norm(), 1e-9 * expected.norm());
     // And A⁻¹ itself against a dense A, built from K₊ and the masses.
-    Eigen::MatrixXd A = steps[static_cast<std::size_t>(k)] * chain.make_dense_stiffness();
+    Eigen::MatrixXd A = steps[as_size(k)] * chain.make_dense_stiffness();
     const Eigen::MatrixXd check = inverse.bottomRightCorner(n - 6, n - 6);
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n - 6, n - 6);
     const Eigen::MatrixXd inertia = testing::solve_definite(check, one) - A.bottomRightCorner(n - 6, n - 6);
@@ -366,7 +366,7 @@ TEST(BeamChain, StepAllocatesNothing) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
   BeamChain chain(wire(50));
   clamp(chain, 0);
-  std::vector<Vec3> dv(static_cast<std::size_t>(chain.block_count()));
+  std::vector<Vec3> dv(as_size(chain.block_count()));
   BlockRows J;
   J.reserve(3, 3);
   for (int r = 0; r < 3; ++r) {

@@ -27,7 +27,7 @@ inline void disturb(FemBody& body) {
 
 inline BlockRows make_rows(const FemBody& body, int rows) {
   BlockRows J;
-  std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body.max_row_entries()));
+  std::vector<BlockRows::Entry> entries(as_size(body.max_row_entries()));
   const auto triangles = static_cast<int>(body.surface().triangles.size());
   for (int r = 0; r < rows; ++r) {
     J.begin_row();

@@ -1,7 +1,7 @@
 #include "palpate/bodies/explicit_tets.h"
 
+#include "explicit_newmark.h"
 #include "models.h"
-#include "palpate/bodies/newmark.h"
 #include "palpate/core/error.h"
 
 // ExplicitTets against NonlinearTets, which it must repeat four elements at a time, and against what must hold by
@@ -37,7 +37,7 @@ void deform(NonlinearTets& body, ExplicitTets& tets, double amplitude, unsigned 
   const std::vector<Vec3> by = random_vectors(body.node_count(), amplitude, seed);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += by[i];
   body.set_positions(x);
-  for (int i = 0; i < body.node_count(); ++i) tets.set_position(i, x[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < body.node_count(); ++i) tets.set_position(i, x[as_size(i)]);
 }
 
 // The same forces and energy as the plain loop, to rounding, from small strain to crushed and inverted elements. A sum
@@ -48,7 +48,7 @@ TEST(ExplicitTets, ForcesAndEnergyAreThoseOfThePlainLoop) {
     ExplicitTets tets(make_mesh(), std::span(&kSoft, 1), explicit_of(model));
     for (const double amplitude : {1e-6, 0.005, 0.03}) {
       deform(body, tets, amplitude, 5);
-      std::vector<Vec3> f(static_cast<std::size_t>(body.node_count()));
+      std::vector<Vec3> f(as_size(body.node_count()));
       body.compute_elastic_forces(f);
       tets.restart();
       double largest = 0.0;
@@ -56,7 +56,7 @@ TEST(ExplicitTets, ForcesAndEnergyAreThoseOfThePlainLoop) {
       // Strain is a difference from 1: of forces at 1e-6 m on cells of 40 mm only ten digits are there.
       const double tolerance = 1e-13 * std::max(1.0, 0.04 / amplitude);
       for (int i = 0; i < body.node_count(); ++i)
-        EXPECT_LT((f[static_cast<std::size_t>(i)] - tets.force(i)).norm(), tolerance * largest) << amplitude;
+        EXPECT_LT((f[as_size(i)] - tets.force(i)).norm(), tolerance * largest) << amplitude;
       EXPECT_NEAR(tets.compute_elastic_energy() / body.compute_elastic_energy(), 1.0, 1e-7);
     }
   }
@@ -109,7 +109,7 @@ TEST(ExplicitTets, StepsAreThoseOfExplicitNewmark) {
     NonlinearTets body = make_body(model);
     body.set_gravity(Vec3(0.0, -9.81, 0.0));
     for (int i = 0; i < body.node_count(); ++i) {
-      if (body.rest_positions()[static_cast<std::size_t>(i)].x() < -0.0599) body.prescribe(i, Vec3(0.0, 0.0, 0.01));
+      if (body.rest_positions()[as_size(i)].x() < -0.0599) body.prescribe(i, Vec3(0.0, 0.0, 0.01));
     }
     ExplicitTets tets(body);
     ExplicitNewmark newmark(body);
@@ -119,7 +119,7 @@ TEST(ExplicitTets, StepsAreThoseOfExplicitNewmark) {
     }
     double moved = 0.0, apart = 0.0;
     for (int i = 0; i < body.node_count(); ++i) {
-      const auto k = static_cast<std::size_t>(i);
+      const auto k = as_size(i);
       moved = std::max(moved, (body.positions()[k] - body.rest_positions()[k]).norm());
       apart = std::max(apart, (body.positions()[k] - tets.position(i)).norm());
     }

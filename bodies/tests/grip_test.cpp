@@ -42,12 +42,46 @@ std::unique_ptr<BeamChain> make_rod() {
 void one_step(Body& body, double h) {
   const std::vector<double> steps = {h};
   ASSERT_TRUE(body.linearise(steps));
-  std::vector<Vec3> dv(static_cast<std::size_t>(body.block_count()));
+  std::vector<Vec3> dv(as_size(body.block_count()));
   body.compute_free_motion(0, dv);
   body.advance(h, dv);
 }
 
 // At rest the hand carries the weight, and turns against it where the handle is off the centre of mass.
+TEST(Grip, PullsTheHandleTowardsItsTarget) {
+  Grip grip;
+  grip.stiffness = 500.0;
+  grip.damping = 2.0;
+  grip.rotational_stiffness = 0.3;
+  grip.rotational_damping = 0.01;
+  grip.target.position = Vec3(0.03, 0.0, 0.0);
+  grip.target.rotation = rotation_from_vector(Vec3(0.4, 0.0, 0.0));
+  const Pose handle{Vec3(0.01, 0.0, 0.0), Quat::Identity()};
+  const Twist velocity{Vec3(0.0, 0.1, 0.0), Vec3(0.0, 0.0, 2.0)};
+  const Wrench w = compute_grip_wrench(grip, handle, velocity);
+  // k·0.02 m along x, −b·0.1 m/s along y; k_r·0.4 rad about x, −b_r·2 rad/s about z.
+  EXPECT_LT((w.force - Vec3(10.0, -0.2, 0.0)).norm(), 1e-13);
+  EXPECT_LT((w.torque - Vec3(0.12, 0.0, -0.02)).norm(), 1e-14);
+}
+
+TEST(Grip, TorqueIsTheGradientOfItsEnergy) {
+  Grip grip;
+  grip.rotational_stiffness = 0.4;
+  grip.target.rotation = rotation_from_vector(Vec3(-0.4, 0.6, 0.1));
+  Pose handle;
+  handle.rotation = rotation_from_vector(Vec3(0.3, -0.2, 0.5));
+  const auto energy = [&](const Vec3& turn) {
+    const Quat q = rotation_from_vector(turn) * handle.rotation;
+    return 0.5 * grip.rotational_stiffness * rotation_vector(grip.target.rotation * q.conjugate()).squaredNorm();
+  };
+  const Vec3 torque = compute_grip_wrench(grip, handle, {}).torque;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Vec3 h = 1e-5 * Vec3::Unit(axis);
+    // Central difference: truncation h² ~ 1e-10, rounding 1e-16/h ~ 1e-11.
+    EXPECT_NEAR(torque[axis], -(energy(h) - energy(-h)) / 2e-5, 1e-9);
+  }
+}
+
 TEST(Grip, CarriesTheWeight) {
   const double rod_mass = 2000.0 * std::numbers::pi * 0.002 * 0.002 * 0.1;
   const Vec3 lever(0.03, 0.0, 0.01);
@@ -163,17 +197,16 @@ TEST(Response, IsTheSolveOfEveryUnitForce) {
       ASSERT_TRUE(body->linearise(steps));
       const int n = 3 * body->block_count();
       for (int which = 0; which < 2; ++which) {
-        Eigen::Matrix<double, 6, 6> response;
+        Mat6 response;
         ASSERT_TRUE(body->compute_response(which, response));
         for (int c = 0; c < n; ++c) {
           BlockRows unit;
           unit.begin_row();
           unit.add(c / 3, Vec3::Unit(c % 3));
           const double one = 1.0;
-          std::vector<Vec3> dv(static_cast<std::size_t>(body->block_count()));
+          std::vector<Vec3> dv(as_size(body->block_count()));
           body->compute_correction(which, unit, {&one, 1}, dv);
-          const Eigen::VectorXd expected =
-              steps[static_cast<std::size_t>(which)] * Eigen::Map<Eigen::VectorXd>(dv[0].data(), n);
+          const Eigen::VectorXd expected = steps[as_size(which)] * Eigen::Map<Eigen::VectorXd>(dv[0].data(), n);
           EXPECT_LT((response.col(c).head(n) - expected).norm(), 1e-15);
         }
         EXPECT_LT((response - response.transpose()).norm(), 1e-15);

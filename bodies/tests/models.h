@@ -101,7 +101,7 @@ inline std::unique_ptr<FemBody> make_block(Model model, const BlockOptions& o = 
 inline std::vector<Vec3> random_vectors(int count, double size, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(-size, size);
-  std::vector<Vec3> result(static_cast<std::size_t>(count));
+  std::vector<Vec3> result(as_size(count));
   for (Vec3& v : result) {
     for (int axis = 0; axis < 3; ++axis) v[axis] = uniform(random);
   }
@@ -122,18 +122,18 @@ inline void displace(FemBody& body, std::span<const Vec3> displacement, double f
 }
 
 inline void stop(FemBody& body) {
-  body.set_velocities(std::vector<Vec3>(static_cast<std::size_t>(body.node_count()), Vec3::Zero()));
+  body.set_velocities(std::vector<Vec3>(as_size(body.node_count()), Vec3::Zero()));
 }
 
 inline std::vector<Vec3> elastic_forces(const FemBody& body) {
-  std::vector<Vec3> f(static_cast<std::size_t>(body.node_count()));
+  std::vector<Vec3> f(as_size(body.node_count()));
   body.compute_elastic_forces(f);
   return f;
 }
 
 /// One backward Euler step without contact; false if the system was not positive definite.
 inline bool step(Body& body, double h) {
-  std::vector<Vec3> dv(static_cast<std::size_t>(body.block_count()));
+  std::vector<Vec3> dv(as_size(body.block_count()));
   if (!body.linearise(std::span<const double>(&h, 1))) return false;
   body.compute_free_motion(0, dv);
   body.advance(h, dv);

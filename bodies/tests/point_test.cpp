@@ -17,20 +17,20 @@ struct Case {
 
 std::vector<Case> make_cases() {
   std::vector<Case> out;
-  const BodyPoint on_triangle{3, Vec3(0.2, 0.5, 0.3), Vec3::Zero()};
+  const BodyPoint on_triangle = BodyPoint::on_surface(3, Vec3(0.2, 0.5, 0.3));
   for (const Model m : {Model::kTets, Model::kHexes, Model::kNeoHookeanTets})
     out.push_back({make_block(m), on_triangle});
   RigidBodySettings rigid;
   rigid.surface = make_box(Vec3(0.1, 0.2, 0.3), 1);
   rigid.mass = compute_mass_properties(rigid.surface, 1000.0);
   out.push_back({std::make_unique<RigidBody>(rigid), on_triangle});
-  out.push_back({std::make_unique<RigidBody>(rigid), {-1, Vec3::Zero(), Vec3(0.1, -0.2, 0.05)}});
+  out.push_back({std::make_unique<RigidBody>(rigid), BodyPoint::fixed_to(Vec3(0.1, -0.2, 0.05))});
   BeamChainSettings chain;
   const std::vector<Vec3> points = {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0.2, 0.05, 0)};
   chain.rest = make_chain_poses(points);
   chain.section = make_round_section(0.001, 0.3);
-  out.push_back({std::make_unique<BeamChain>(chain), {1, Vec3(0.3, 0.7, 0.0), Vec3(0.0, 0.002, 0.001)}});
-  out.push_back({std::make_unique<Particle>(0.1, Vec3(1.0, 2.0, 3.0)), {}});
+  out.push_back({std::make_unique<BeamChain>(chain), BodyPoint::on_chain(1, 0.7, Vec3(0.0, 0.002, 0.001))});
+  out.push_back({std::make_unique<Particle>(0.1, Vec3(1.0, 2.0, 3.0)), BodyPoint::centre()});
   int seed = 1;
   for (Case& c : out) c.body->set_velocities(random_vectors(c.body->block_count(), 1.0, seed++));
   return out;
@@ -41,13 +41,13 @@ TEST(BodyPoint, RowGivesTheRateOfItsPosition) {
   const Vec3 direction(0.3, -0.4, 0.8);
   const double h = 1e-5;
   for (Case& c : make_cases()) {
-    std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(c.body->max_row_entries()));
+    std::vector<BlockRows::Entry> entries(as_size(c.body->max_row_entries()));
     const int count = c.body->compute_point_row(c.point, direction, entries);
     double speed = 0.0;
     for (int k = 0; k < count; ++k) speed += entries[k].value.dot(c.body->velocities()[entries[k].block]);
-    std::vector<double> state(static_cast<std::size_t>(c.body->state_size()));
+    std::vector<double> state(as_size(c.body->state_size()));
     c.body->save_state(state);
-    const std::vector<Vec3> none(static_cast<std::size_t>(c.body->block_count()), Vec3::Zero());
+    const std::vector<Vec3> none(as_size(c.body->block_count()), Vec3::Zero());
     const std::vector<double> steps = {h};
     ASSERT_TRUE(c.body->linearise(steps));
     c.body->advance(h, none);

@@ -14,7 +14,7 @@ namespace palpate::rigid_body_test {
 namespace {
 
 void step(Body& body, double h) {
-  std::vector<Vec3> dv(static_cast<std::size_t>(body.block_count()));
+  std::vector<Vec3> dv(as_size(body.block_count()));
   ASSERT_TRUE(body.linearise({&h, 1}));
   body.compute_free_motion(0, dv);
   body.advance(h, dv);
@@ -125,8 +125,7 @@ TEST(RigidBody, ComplianceIsThatOfTheDenseMatrix) {
   for (int r = 0; r < 5; ++r) {
     J.begin_row();
     const int n = body.compute_point_row({r, Vec3(0.2, 0.3, 0.5)}, Vec3(0.3 * r, 1, -0.2), entries);
-    for (int i = 0; i < n; ++i)
-      J.add(entries[static_cast<std::size_t>(i)].block, entries[static_cast<std::size_t>(i)].value);
+    for (int i = 0; i < n; ++i) J.add(entries[as_size(i)].block, entries[as_size(i)].value);
   }
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(5, 6), M = Eigen::MatrixXd::Zero(6, 6);
   for (int r = 0; r < 5; ++r) {
@@ -135,7 +134,7 @@ TEST(RigidBody, ComplianceIsThatOfTheDenseMatrix) {
   M.topLeftCorner<3, 3>() = body.mass() * Mat3::Identity();
   M.bottomRightCorner<3, 3>() = body.compute_world_inertia();
   for (int k = 0; k < 2; ++k) {
-    const double h = steps[static_cast<std::size_t>(k)];
+    const double h = steps[as_size(k)];
     Eigen::MatrixXd W = Eigen::MatrixXd::Zero(5, 5);
     ASSERT_TRUE(body.add_compliance(k, J, W));
     const Eigen::MatrixXd A = M * (1.0 / h + 3.0);
@@ -156,8 +155,7 @@ TEST(RigidBody, SurfaceRowIsTheVelocityOfThePoint) {
   const auto point = [&] {
     const BodySurface surface = body.surface();
     Vec3 p = Vec3::Zero();
-    for (int c = 0; c < 3; ++c)
-      p += b[c] * surface.positions[static_cast<std::size_t>(surface.triangles[4][static_cast<std::size_t>(c)])];
+    for (int c = 0; c < 3; ++c) p += b[c] * surface.positions[as_size(surface.triangles[4][as_size(c)])];
     return p;
   };
   const Vec3 before = point();

@@ -60,7 +60,7 @@ TEST_P(Step, AgreesWithTheDenseSystem_ForBothTimeSteps) {
     }
     const Eigen::MatrixXd inverse = solve_definite(A, Eigen::MatrixXd::Identity(3 * n, 3 * n));
 
-    std::vector<Vec3> dv(static_cast<std::size_t>(n));
+    std::vector<Vec3> dv(as_size(n));
     body->compute_free_motion(which, dv);
     const Eigen::VectorXd expected = inverse * b;
     EXPECT_LT((flat(dv) - expected).norm(), 1e-9 * expected.norm());
@@ -82,7 +82,7 @@ TEST_P(Step, TwoTimeStepsAtOnceGiveTheBitsOfEachAlone) {
   auto body = make_block(GetParam(), damped());
   disturb(*body);
   const double steps[] = {kFast, kSlow};
-  std::vector<Vec3> both(static_cast<std::size_t>(body->node_count())), alone = both;
+  std::vector<Vec3> both(as_size(body->node_count())), alone = both;
   for (int which = 0; which < 2; ++which) {
     ASSERT_TRUE(body->linearise(steps));
     body->compute_free_motion(which, both);
@@ -103,7 +103,7 @@ TEST_P(Step, PrescribedNodesLeftOutChangeNothing) {
   const BlockRows J = make_rows(*whole, 20);
   const std::vector<double> lambda(20, 0.01);
   const double steps[] = {kFast, kSlow};
-  const auto n = static_cast<std::size_t>(whole->node_count());
+  const auto n = as_size(whole->node_count());
   for (int i = 0; i < 3; ++i) {
     for (FemBody* body : {whole.get(), part.get()}) {
       if (i == 1) body->prescribe(7, Vec3(0.05, 0.0, -0.1));
@@ -135,7 +135,7 @@ TEST_P(Step, PrescribedNodesLeftOutChangeNothing) {
 TEST_P(Step, RestoredStateRepeatsTheSameBits) {
   auto body = make_block(GetParam(), damped());
   disturb(*body);
-  std::vector<double> saved(static_cast<std::size_t>(body->state_size())), first = saved, second = saved;
+  std::vector<double> saved(as_size(body->state_size())), first = saved, second = saved;
   body->save_state(saved);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(step(*body, kSlow));
   body->save_state(first);
@@ -181,7 +181,7 @@ TEST(Regions, SharedBlocksAddUp) {
   CorotationalTets body = make_two_regions(materials);
   map_affinely(body, rotation_from_vector(Vec3(0.4, -1.0, 0.3)).toRotationMatrix());
   const double steps[] = {kFast, kSlow};
-  std::vector<Vec3> second(static_cast<std::size_t>(body.node_count())), alone = second;
+  std::vector<Vec3> second(as_size(body.node_count())), alone = second;
   body.set_velocities(random_vectors(body.node_count(), 0.5, 4));
   ASSERT_TRUE(body.linearise(steps));
   body.compute_free_motion(1, second);
@@ -297,7 +297,7 @@ TEST_P(Step, MassDampingSlowsATranslationByItsOwnLaw) {
   BlockOptions o;
   o.material.mass_damping = 5.0;
   auto body = make_block(GetParam(), o);
-  body->set_velocities(std::vector<Vec3>(static_cast<std::size_t>(body->node_count()), Vec3(1.0, 0.0, 0.0)));
+  body->set_velocities(std::vector<Vec3>(as_size(body->node_count()), Vec3(1.0, 0.0, 0.0)));
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(step(*body, kSlow));
   // v⁺ (1/h + α) = v/h.
   EXPECT_NEAR(body->velocities()[3][0], std::pow(1.0 / (1.0 + 5.0 * kSlow), 10), 1e-12);
@@ -310,9 +310,9 @@ TEST_P(Step, AllocatesNothing) {
   const BlockRows J = make_rows(*body, 30);
   Eigen::MatrixXd W = Eigen::MatrixXd::Zero(30, 30);
   const std::vector<double> lambda(30, 0.01);
-  std::vector<Vec3> dv(static_cast<std::size_t>(body->node_count()));
-  std::vector<double> state(static_cast<std::size_t>(body->state_size()));
-  std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body->max_row_entries()));
+  std::vector<Vec3> dv(as_size(body->node_count()));
+  std::vector<double> state(as_size(body->state_size()));
+  std::vector<BlockRows::Entry> entries(as_size(body->max_row_entries()));
   const double steps[] = {kFast, kSlow};
   RealtimeGuard guard;
   body->save_state(state);

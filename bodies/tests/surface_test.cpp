@@ -63,7 +63,7 @@ TEST(SurfaceRow, GivesTheVelocityOfThePoint) {
   auto block = make_block(Model::kTets);
   for (FemBody* body : {static_cast<FemBody*>(&sphere), block.get()}) {
     body->set_velocities(random_vectors(body->node_count(), 1.0, 8));
-    std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body->max_row_entries()));
+    std::vector<BlockRows::Entry> entries(as_size(body->max_row_entries()));
     const Vec3 barycentric(0.5, 0.2, 0.3), direction = Vec3(0.3, -0.4, 0.8);
     const BodySurface surface = body->surface();
     for (int t = 0; t < 50; ++t) {

@@ -22,14 +22,14 @@ TEST_P(TimeSteps, TwoTimeStepsAtOnce_GiveTheBitsOfEachAlone) {
   ASSERT_TRUE(together->linearise(steps));
   for (int which = 0; which < 2; ++which) {
     ASSERT_TRUE(alone->linearise(std::span(steps + which, 1)));
-    std::vector<Vec3> expected(static_cast<std::size_t>(alone->node_count())), found = expected;
+    std::vector<Vec3> expected(as_size(alone->node_count())), found = expected;
     alone->compute_free_motion(0, expected);
     together->compute_free_motion(which, found);
     EXPECT_EQ(found, expected) << which;
   }
   // What the two have left behind is not taken for the next one's.
   ASSERT_TRUE(together->linearise(std::span(&kFast, 1)));
-  std::vector<Vec3> expected(static_cast<std::size_t>(alone->node_count())), found = expected;
+  std::vector<Vec3> expected(as_size(alone->node_count())), found = expected;
   alone->compute_free_motion(0, expected);
   together->compute_free_motion(0, found);
   EXPECT_EQ(found, expected);
@@ -51,10 +51,10 @@ TEST_P(TimeSteps, TwoThreadsForTwoTimeStepsGiveTheBitsOfOne) {
   };
   const auto compute = [&](int which, Answer& answer) {
     answer.good = body->factor(which);
-    answer.free.resize(static_cast<std::size_t>(body->node_count()));
+    answer.free.resize(as_size(body->node_count()));
     body->compute_free_motion(which, answer.free);
     body->add_compliance(which, J, answer.W);
-    answer.correction.resize(static_cast<std::size_t>(body->node_count()));
+    answer.correction.resize(as_size(body->node_count()));
     body->compute_correction(which, J, lambda, answer.correction);
   };
   Answer one[2], two[2];
@@ -103,7 +103,7 @@ TEST_P(TimeSteps, SinglePrecisionOfTheSecondTimeStepStaysWithinItsError) {
       ASSERT_TRUE(single->add_compliance(which, J, W));
       ASSERT_TRUE(exact->add_compliance(which, J, W_exact));
       compare(W, W_exact, "compliance");
-      std::vector<Vec3> dv(static_cast<std::size_t>(exact->node_count())), dv_exact = dv;
+      std::vector<Vec3> dv(as_size(exact->node_count())), dv_exact = dv;
       single->compute_free_motion(which, dv);
       exact->compute_free_motion(which, dv_exact);
       compare(flat(dv), flat(dv_exact), "free motion");
@@ -127,7 +127,7 @@ TEST_P(TimeSteps, SinglePrecisionIsNotTakenWhereItMightErrMore) {
     ASSERT_TRUE(body->linearise(steps));
     EXPECT_FALSE(body->is_single_precision(1));
   }
-  std::vector<Vec3> dv(static_cast<std::size_t>(exact->node_count())), dv_exact = dv;
+  std::vector<Vec3> dv(as_size(exact->node_count())), dv_exact = dv;
   single->compute_free_motion(1, dv);
   exact->compute_free_motion(1, dv_exact);
   EXPECT_EQ(dv, dv_exact);

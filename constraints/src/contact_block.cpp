@@ -45,24 +45,24 @@ void ContactBlock::set(const Mat3& W, double friction) noexcept {
   e1_ = std::max(mean - radius, kLeastTangent * w);
   // W and its inverse from these parts: W = [1; k] w [1, k] + diag(0, Ŵ), Ŵ = Q diag(e) Qᵀ.
   const double cc = cosine_ * cosine_, ss = sine_ * sine_, cs = cosine_ * sine_;
-  const auto fill = [&](Lane4* column, double a, double b, double n0, double n1, double n2, double outer) {
+  const auto fill = [&](simd::Double4* column, double a, double b, double n0, double n1, double n2, double outer) {
     const double T11 = a * cc + b * ss, T22 = a * ss + b * cc, T12 = (a - b) * cs;
-    column[0] = Lane4{n0, n1, n2, 0.0};
-    column[1] = Lane4{n1, T11 + outer * k1 * k1, T12 + outer * k1 * k2, 0.0};
-    column[2] = Lane4{n2, T12 + outer * k1 * k2, T22 + outer * k2 * k2, 0.0};
+    column[0] = simd::Double4{n0, n1, n2, 0.0};
+    column[1] = simd::Double4{n1, T11 + outer * k1 * k1, T12 + outer * k1 * k2, 0.0};
+    column[2] = simd::Double4{n2, T12 + outer * k1 * k2, T22 + outer * k2 * k2, 0.0};
   };
   fill(W_, e0_, e1_, w, k1 * w, k2 * w, w);
-  diagonal_ = Lane4{W_[0][0], W_[1][1], W_[2][2], 0.0};
+  diagonal_ = simd::Double4{W_[0][0], W_[1][1], W_[2][2], 0.0};
   fill(inverse_, 1.0 / e0_, 1.0 / e1_, 0.0, 0.0, 0.0, 0.0);
-  const Lane4 n = -k1 * inverse_[1] - k2 * inverse_[2];  // −Ŵ⁻¹ k
-  inverse_[0] = Lane4{normal_inverse_ - k1 * n[1] - k2 * n[2], n[1], n[2], 0.0};
+  const simd::Double4 n = -k1 * inverse_[1] - k2 * inverse_[2];  // −Ŵ⁻¹ k
+  inverse_[0] = simd::Double4{normal_inverse_ - k1 * n[1] - k2 * n[2], n[1], n[2], 0.0};
   inverse_[1][0] = n[1];
   inverse_[2][0] = n[2];
 }
 
-Lane4 ContactBlock::slip(Lane4 b) noexcept {
+simd::Double4 ContactBlock::slip(simd::Double4 b) noexcept {
   const double n0 = -b[0] * normal_inverse_;
-  if (!(friction_ > 0.0)) return Lane4{n0, 0.0, 0.0, 0.0};
+  if (!(friction_ > 0.0)) return simd::Double4{n0, 0.0, 0.0, 0.0};
   const double q0 = cosine_ * b[1] + sine_ * b[2] - k0_ * b[0];
   const double q1 = cosine_ * b[2] - sine_ * b[1] - k1_ * b[0];
   // |λ_t|(1 + μ|k|) ≤ μ n0 is enough for the ratio to be above one: the upper end of the bracket.
@@ -91,15 +91,15 @@ Lane4 ContactBlock::slip(Lane4 b) noexcept {
     if (!(alpha > low && alpha < high)) break;
   }
   alpha_ = alpha;
-  if (!(length > 0.0)) return Lane4{n0, 0.0, 0.0, 0.0};
+  if (!(length > 0.0)) return simd::Double4{n0, 0.0, 0.0, 0.0};
   // On the cone to the last bit, whatever the root find left over.
   n = std::max(n, 0.0);
   const double scale = friction_ * n / length;
-  return Lane4{n, scale * (cosine_ * t0 - sine_ * t1), scale * (sine_ * t0 + cosine_ * t1), 0.0};
+  return simd::Double4{n, scale * (cosine_ * t0 - sine_ * t1), scale * (sine_ * t0 + cosine_ * t1), 0.0};
 }
 
-Lane4 ContactBlock::sweep_pyramid(Lane4 lambda, Lane4 delta) const noexcept {
-  Lane4 l = lambda, d = delta;
+simd::Double4 ContactBlock::sweep_pyramid(simd::Double4 lambda, simd::Double4 delta) const noexcept {
+  simd::Double4 l = lambda, d = delta;
   l[0] = std::max(0.0, l[0] - d[0] * normal_inverse_);
   d += W_[0] * (l[0] - lambda[0]);
   const double bound = friction_ * l[0];

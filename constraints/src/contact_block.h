@@ -1,7 +1,7 @@
 #pragma once
 
-#include "lane4.h"
 #include "palpate/core/math.h"
+#include "palpate/core/simd.h"
 
 namespace palpate {
 
@@ -29,28 +29,28 @@ class ContactBlock {
   bool movable() const noexcept { return normal_inverse_ > 0.0; }
 
   /// Own compliance of each row.
-  Lane4 diagonal() const noexcept { return diagonal_; }
+  simd::Double4 diagonal() const noexcept { return diagonal_; }
 
   /// The λ that answers to this δ' of the present λ, of the round cone. Starts the root find at the last one's root.
-  Lane4 solve_cone(Lane4 lambda, Lane4 delta) noexcept {
-    const Lane4 stick = lambda - (inverse_[0] * delta[0] + inverse_[1] * delta[1] + inverse_[2] * delta[2]);
-    const Lane4 own = W_[0] * lambda;  // W is symmetric: its first row
-    if (!(delta[0] - (own[0] + own[1] + own[2]) < 0.0)) return Lane4{};
+  simd::Double4 solve_cone(simd::Double4 lambda, simd::Double4 delta) noexcept {
+    const simd::Double4 stick = lambda - (inverse_[0] * delta[0] + inverse_[1] * delta[1] + inverse_[2] * delta[2]);
+    const simd::Double4 own = W_[0] * lambda;  // W is symmetric: its first row
+    if (!(delta[0] - (own[0] + own[1] + own[2]) < 0.0)) return simd::Double4{};
     const double radius = friction_ * stick[0];
     if (stick[0] >= 0.0 && stick[1] * stick[1] + stick[2] * stick[2] <= radius * radius) return stick;
     return slip(delta - (W_[0] * lambda[0] + W_[1] * lambda[1] + W_[2] * lambda[2]));
   }
 
   /// The λ after one pass over the rows, of the pyramid |λ_t1|, |λ_t2| ≤ μ λ_n: normal, then each tangent.
-  Lane4 sweep_pyramid(Lane4 lambda, Lane4 delta) const noexcept;
+  simd::Double4 sweep_pyramid(simd::Double4 lambda, simd::Double4 delta) const noexcept;
 
  private:
-  Lane4 slip(Lane4 b) noexcept;
+  simd::Double4 slip(simd::Double4 b) noexcept;
 
   // What every visit reads, then what only slip does.
-  Lane4 inverse_[3];  ///< columns of W⁻¹
-  Lane4 diagonal_;    ///< of W
-  Lane4 W_[3];        ///< columns
+  simd::Double4 inverse_[3];  ///< columns of W⁻¹
+  simd::Double4 diagonal_;    ///< of W
+  simd::Double4 W_[3];        ///< columns
   double friction_ = 0.0;
   double normal_inverse_ = 0.0;
   double k0_ = 0.0, k1_ = 0.0;

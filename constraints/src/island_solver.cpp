@@ -9,7 +9,7 @@ namespace {
 constexpr auto kLight = ConstraintSide::Kind::kLight;
 
 std::size_t at(int i) noexcept {
-  return static_cast<std::size_t>(i);
+  return as_size(i);
 }
 
 /// A side that can move; null: neither can.

@@ -24,7 +24,7 @@ constexpr double kMostForce = 1e4;
 constexpr int kPanel = 16;
 
 std::size_t at_row(int i) noexcept {
-  return static_cast<std::size_t>(i);
+  return as_size(i);
 }
 
 /// Eliminates columns [from, to) of A below their diagonal, exchanging whole rows of A and x.

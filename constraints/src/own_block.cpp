@@ -64,10 +64,10 @@ OwnBlock compute_own_inverse(const OwnBlock& W, int rows) noexcept {
   for (int step = 0; step < rows; ++step) {
     int p = -1;
     for (int i = 0; i < rows; ++i) {
-      if (!taken[static_cast<std::size_t>(i)] && (p < 0 || S(i, i) > S(p, p))) p = i;
+      if (!taken[as_size(i)] && (p < 0 || S(i, i) > S(p, p))) p = i;
     }
     if (!(S(p, p) > kDependent * largest)) break;
-    taken[static_cast<std::size_t>(p)] = true;
+    taken[as_size(p)] = true;
     const double d = 1.0 / S(p, p);
     const Eigen::Matrix<double, kMaxConstraintRows, 1> column = S.col(p);
     for (int j = 0; j < rows; ++j) {
@@ -82,7 +82,7 @@ OwnBlock compute_own_inverse(const OwnBlock& W, int rows) noexcept {
   OwnBlock inverse = OwnBlock::Zero();
   for (int j = 0; j < rows; ++j) {
     for (int i = 0; i < rows; ++i) {
-      if (taken[static_cast<std::size_t>(i)] && taken[static_cast<std::size_t>(j)]) inverse(i, j) = -S(i, j);
+      if (taken[as_size(i)] && taken[as_size(j)]) inverse(i, j) = -S(i, j);
     }
   }
   return inverse;

@@ -54,7 +54,7 @@ bool solve_three(const Problem& p, const std::array<std::size_t, 3>& s, PlaneCon
   Mat3 N;  // rows are normals; x − target = Nᵀ load, N (x − target) = violation
   Vec3 v;
   for (int r = 0; r < 3; ++r) {
-    const std::size_t i = s[static_cast<std::size_t>(r)];
+    const std::size_t i = s[as_size(r)];
     N.row(r) = p.planes[i].normal.transpose();
     v[r] = p.violation(i, p.target);
   }
@@ -64,7 +64,7 @@ bool solve_three(const Problem& p, const std::array<std::size_t, 3>& s, PlaneCon
   const Vec3 load = N.transpose().inverse() * shift;
   if (load.minCoeff() < 0.0) return false;
   out.position = p.target + shift;
-  for (int r = 0; r < 3; ++r) out.load[s[static_cast<std::size_t>(r)]] = load[r];
+  for (int r = 0; r < 3; ++r) out.load[s[as_size(r)]] = load[r];
   return p.others_hold(out);
 }
 
@@ -104,7 +104,7 @@ void apply_friction(std::span<const ContactPlane> planes, const Vec3& anchor, Pl
   for (std::size_t i = 0; i < planes.size(); ++i) {
     if (out.load[i] <= 0.0) continue;
     grip += planes[i].friction * out.load[i];
-    if (touching < 2) normals[static_cast<std::size_t>(touching)] = &planes[i].normal;
+    if (touching < 2) normals[as_size(touching)] = &planes[i].normal;
     ++touching;
   }
   out.active = touching;

@@ -5,10 +5,6 @@
 namespace palpate {
 namespace {
 
-std::size_t as_size(std::int32_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 /// A dense body's column length in memory: a multiple of four, so that every column starts aligned.
 int padded(int rows) noexcept {
   return (rows + 3) / 4 * 4;

@@ -77,10 +77,10 @@ Residual compute_residual(const ConstraintProblem& problem, std::span<const doub
   problem.compute_delta(lambda, scratch);
   Residual r;
   for (const Constraint& c : problem.constraints()) {
-    const std::size_t row = static_cast<std::size_t>(c.first_row);
+    const std::size_t row = as_size(c.first_row);
     Eigen::Matrix<double, kMaxConstraintRows, 1> w = compute_own_diagonal(problem, c);
     for (int i = 0; i < c.rows; ++i) {
-      const std::size_t at = row + static_cast<std::size_t>(i);
+      const std::size_t at = row + as_size(i);
       w[i] += problem.compliance()[at];
       scratch[at] += problem.compliance()[at] * lambda[at];
     }

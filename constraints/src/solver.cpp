@@ -47,7 +47,7 @@ class SweepSolver final : public ConstraintSolver {
 
   void reserve(int rows, int dense_rows, int light_bodies) override {
     sweeper_.reserve(rows, dense_rows, light_bodies);
-    const std::size_t n = std::max(scratch_.size(), static_cast<std::size_t>(rows));
+    const std::size_t n = std::max(scratch_.size(), as_size(rows));
     scratch_.resize(n);
     best_.resize(n);
     if (plan_.anderson) anderson_.reserve(n, sweeper_.most_state());

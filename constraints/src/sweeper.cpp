@@ -17,7 +17,7 @@ std::size_t round_up(std::size_t n) noexcept {
 }
 
 std::size_t size_of(int n) noexcept {
-  return static_cast<std::size_t>(n);
+  return as_size(n);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ const Sweeper::LightContact* Sweeper::add_light(const Side& side) noexcept {
   if (side.kind != SideKind::kLight) return nullptr;
   LightContact& l = light_contacts_.emplace_back();
   for (int i = 0; i < 3; ++i) {
-    const ConstraintProblem::Vec6 &J = problem_->light_J(side.first + i), &Y = problem_->light_Y(side.first + i);
+    const Vec6 &J = problem_->light_J(side.first + i), &Y = problem_->light_Y(side.first + i);
     for (int k = 0; k < 6; ++k) {
       l.J[k][i] = J[k];
       l.Y[i][k] = Y[k];
@@ -108,8 +108,8 @@ void Sweeper::add_contact(const Constraint& c, std::int32_t at) noexcept {
     contacts_.pop_back();
     return;
   }
-  contact.delta_free = Lane4{delta_free[0], delta_free[1], delta_free[2], 0.0};
-  contact.compliance = Lane4{compliance[0], compliance[1], compliance[2], 0.0};
+  contact.delta_free = simd::Double4{delta_free[0], delta_free[1], delta_free[2], 0.0};
+  contact.compliance = simd::Double4{compliance[0], compliance[1], compliance[2], 0.0};
   contact.a = make_side(c.a);
   contact.b = make_side(c.b);
   contact.light_a = add_light(contact.a);
@@ -133,7 +133,7 @@ void Sweeper::add_general(const Constraint& c, std::int32_t at) noexcept {
 double Sweeper::answer(const Side& side, int row) const noexcept {
   if (side.kind == SideKind::kDense) return side.answer[side.first + row];
   if (side.kind == SideKind::kLight) {
-    return problem_->light_J(side.first + row).dot(Map<const ConstraintProblem::Vec6>(side.answer));
+    return problem_->light_J(side.first + row).dot(Map<const Vec6>(side.answer));
   }
   return 0.0;
 }
@@ -143,7 +143,7 @@ void Sweeper::push(const Side& side, int row, double change) const noexcept {
     const double* column = side.W + side.stride * row;
     for (int i = 0; i < side.stride; ++i) side.answer[i] += column[i] * change;
   } else if (side.kind == SideKind::kLight) {
-    Map<ConstraintProblem::Vec6>(side.answer) += problem_->light_Y(side.first + row) * change;
+    Map<Vec6>(side.answer) += problem_->light_Y(side.first + row) * change;
   }
 }
 
@@ -165,36 +165,39 @@ void Sweeper::refresh() noexcept {
 }
 
 double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
-  Lane4 delta = c.delta_free;
+  simd::Double4 delta = c.delta_free;
   const auto gather = [&delta](const Side& side, const LightContact* light) {
     if (light != nullptr) {
       const double *u = side.answer, *J = light->J[0];
-      delta += (load4(J) * u[0] + load4(J + 3) * u[1]) + (load4(J + 6) * u[2] + load4(J + 9) * u[3]) +
-               (load4(J + 12) * u[4] + load4(J + 15) * u[5]);
+      delta += (simd::load(J) * u[0] + simd::load(J + 3) * u[1]) +
+               (simd::load(J + 6) * u[2] + simd::load(J + 9) * u[3]) +
+               (simd::load(J + 12) * u[4] + simd::load(J + 15) * u[5]);
     } else if (side.kind == SideKind::kDense) {
       const double* d = side.answer + side.first;
-      delta += Lane4{d[0], d[1], d[2], 0.0};
+      delta += simd::Double4{d[0], d[1], d[2], 0.0};
     }
   };
   gather(c.a, c.light_a);
   gather(c.b, c.light_b);
-  const Lane4 old{lambda[0], lambda[1], lambda[2], 0.0};
+  const simd::Double4 old{lambda[0], lambda[1], lambda[2], 0.0};
   if (delta[0] >= 0.0 && old[0] == 0.0) return 0.0;  // open, and was: λ_n = 0 leaves no λ_t
   delta += c.compliance * old;
-  const Lane4 next = pyramid_ ? c.block.sweep_pyramid(old, delta) : c.block.solve_cone(old, delta);
-  const Lane4 change = next - old;
+  const simd::Double4 next = pyramid_ ? c.block.sweep_pyramid(old, delta) : c.block.solve_cone(old, delta);
+  const simd::Double4 change = next - old;
   const auto scatter = [&change](const Side& side, const LightContact* light) {
     if (light != nullptr) {
       const double *Y0 = light->Y[0], *Y1 = light->Y[1], *Y2 = light->Y[2];
-      const Lane4 low = load4(Y0) * change[0] + load4(Y1) * change[1] + load4(Y2) * change[2];
-      const Lane2 high = load2(Y0 + 4) * change[0] + load2(Y1 + 4) * change[1] + load2(Y2 + 4) * change[2];
-      store4(side.answer, load4(side.answer) + low);
-      store2(side.answer + 4, load2(side.answer + 4) + high);
+      const simd::Double4 low = simd::load(Y0) * change[0] + simd::load(Y1) * change[1] + simd::load(Y2) * change[2];
+      const simd::Double2 high =
+          simd::load2(Y0 + 4) * change[0] + simd::load2(Y1 + 4) * change[1] + simd::load2(Y2 + 4) * change[2];
+      simd::store(side.answer, simd::load(side.answer) + low);
+      simd::store(side.answer + 4, simd::load2(side.answer + 4) + high);
     } else if (side.kind == SideKind::kDense) {
       const double *W0 = side.W, *W1 = W0 + side.stride, *W2 = W1 + side.stride;
       for (int i = 0; i < side.stride; i += 4) {
-        const Lane4 answer = load4(W0 + i) * change[0] + load4(W1 + i) * change[1] + load4(W2 + i) * change[2];
-        store4(side.answer + i, load4(side.answer + i) + answer);
+        const simd::Double4 answer =
+            simd::load(W0 + i) * change[0] + simd::load(W1 + i) * change[1] + simd::load(W2 + i) * change[2];
+        simd::store(side.answer + i, simd::load(side.answer + i) + answer);
       }
     }
   };
@@ -203,7 +206,7 @@ double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
   lambda[0] = next[0];
   lambda[1] = next[1];
   lambda[2] = next[2];
-  const Lane4 metres = change * c.block.diagonal();
+  const simd::Double4 metres = change * c.block.diagonal();
   return std::max(std::abs(metres[0]), std::max(std::abs(metres[1]), std::abs(metres[2])));
 }
 

@@ -62,7 +62,7 @@ class Sweeper {
 
   struct Contact {
     ContactBlock block;
-    Lane4 delta_free, compliance;
+    simd::Double4 delta_free, compliance;
     Side a, b;
     const LightContact* light_a = nullptr;
     const LightContact* light_b = nullptr;

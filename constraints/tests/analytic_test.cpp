@@ -24,7 +24,7 @@ struct Maker {
 class EverySolver : public ::testing::TestWithParam<Maker> {
  protected:
   SolveReport solve(bool pyramid = false) {
-    const auto rows = static_cast<std::size_t>(problem_.rows());
+    const auto rows = as_size(problem_.rows());
     solver_->reserve(problem_.rows(), problem_.rows() * 2, problem_.light_bodies());
     lambda_.assign(rows, 0.0);
     delta_.assign(rows, 0.0);
@@ -129,7 +129,7 @@ TEST_P(EverySolver, TwoContactsAtOnePlaceShareTheLoad) {
   problem_.add_light_body();
   for (int i = 0; i < 2; ++i) {
     const int c = problem_.add_constraint({.friction = 0.5, .a = {Kind::kLight, 0}});
-    const Constraint& added = problem_.constraints()[static_cast<std::size_t>(c)];
+    const Constraint& added = problem_.constraints()[as_size(c)];
     for (int r = 0; r < 3; ++r) {
       problem_.light_J(added.a.first + r)[r] = 1.0;
       problem_.light_Y(added.a.first + r)[r] = 2.0;
@@ -152,7 +152,7 @@ TEST_P(EverySolver, BilateralChainCarriesWhatHangsOnIt) {
     const ConstraintSide before = k > 0 ? ConstraintSide{Kind::kLight, k - 1} : ConstraintSide{};
     const int c =
         problem_.add_constraint({.kind = ConstraintKind::kEquality, .rows = 3, .a = {Kind::kLight, k}, .b = before});
-    const Constraint added = problem_.constraints()[static_cast<std::size_t>(c)];
+    const Constraint added = problem_.constraints()[as_size(c)];
     for (int r = 0; r < 3; ++r) {
       problem_.light_J(added.a.first + r)[r] = problem_.light_Y(added.a.first + r)[r] = 1.0;
       if (k > 0) problem_.light_J(added.b.first + r)[r] = problem_.light_Y(added.b.first + r)[r] = -1.0;
@@ -174,7 +174,7 @@ TEST_P(EverySolver, RedundantEqualityRowsAreMet) {
   problem_.add_light_body();
   problem_.add_constraint({.kind = ConstraintKind::kEquality, .rows = 6, .a = {Kind::kLight, 0}});
   for (int r = 0; r < 6; ++r) {
-    ConstraintProblem::Vec6 J;
+    Vec6 J;
     for (double& x : J) x = normal(random);
     problem_.light_J(r) = problem_.light_Y(r) = r < 4 ? J : problem_.light_J(r - 3);
     problem_.delta_free(r) = r < 4 ? normal(random) : problem_.delta_free(r - 3);

@@ -26,7 +26,7 @@ TEST(PointOnPlanes, FrictionlessSolutionMeetsTheOptimalityConditions) {
   int pressed[4] = {};
   for (int trial = 0; trial < 20000; ++trial) {
     std::array<ContactPlane, kMaxPlanes> planes;
-    const std::size_t n = 1 + static_cast<std::size_t>(trial % 4);
+    const std::size_t n = 1 + as_size(trial % 4);
     // All contain the origin strictly, so a solution exists.
     for (std::size_t i = 0; i < n; ++i) planes[i] = {random_unit(random), -0.1 - 0.1 * uniform(random), 0.0};
     const Vec3 target = 2.0 * Vec3(uniform(random), uniform(random), uniform(random));

@@ -11,7 +11,6 @@ namespace palpate::problem_test {
 namespace {
 
 using Kind = ConstraintSide::Kind;
-using Vec6 = ConstraintProblem::Vec6;
 
 Vec6 random_vec6(std::mt19937& random) {
   std::normal_distribution<double> normal;
@@ -58,7 +57,7 @@ Eigen::MatrixXd handmade(const ConstraintProblem& p) {
   for (int k = 0; k < p.dense_bodies(); ++k) {
     Eigen::MatrixXd S =
         Eigen::MatrixXd::Zero(p.rows(), p.dense_rows(k));  // which row of the problem is which of the body
-    for (int i = 0; i < p.dense_rows(k); ++i) S(p.dense_row_map(k)[static_cast<std::size_t>(i)], i) = 1.0;
+    for (int i = 0; i < p.dense_rows(k); ++i) S(p.dense_row_map(k)[as_size(i)], i) = 1.0;
     W += S * Eigen::MatrixXd(p.dense_compliance(k)) * S.transpose();
   }
   for (int k = 0; k < p.light_bodies(); ++k) {
@@ -86,7 +85,7 @@ TEST(ConstraintProblem, RowsAreNumberedInOrderAndEachBodyHasItsOwn) {
     row += c.rows;
     for (const ConstraintSide& side : {c.a, c.b}) {
       for (int i = 0; side.kind == Kind::kDense && i < c.rows; ++i) {
-        EXPECT_EQ(p.dense_row_map(side.body)[static_cast<std::size_t>(side.first + i)], c.first_row + i);
+        EXPECT_EQ(p.dense_row_map(side.body)[as_size(side.first + i)], c.first_row + i);
       }
     }
   }
@@ -110,8 +109,7 @@ TEST(ConstraintProblem, DeltaIsFreePlusComplianceTimesForce) {
   fill_mixed(p, random);
   Eigen::VectorXd lambda(p.rows()), delta(p.rows());
   for (double& l : lambda) l = normal(random);
-  p.compute_delta({lambda.data(), static_cast<std::size_t>(p.rows())},
-                  {delta.data(), static_cast<std::size_t>(p.rows())});
+  p.compute_delta({lambda.data(), as_size(p.rows())}, {delta.data(), as_size(p.rows())});
   const Eigen::VectorXd expected =
       Eigen::Map<const Eigen::VectorXd>(p.delta_free().data(), p.rows()) + handmade(p) * lambda;
   EXPECT_LT((delta - expected).norm(), 1e-14 * handmade(p).norm() * lambda.norm());

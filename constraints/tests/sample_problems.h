@@ -13,7 +13,6 @@
 namespace palpate::samples {
 
 using SideKind = ConstraintSide::Kind;
-using Vec6 = ConstraintProblem::Vec6;
 
 struct RandomSettings {
   int contacts = 5;
@@ -86,7 +85,7 @@ class RandomProblems {
     const Eigen::VectorXd motion = Eigen::VectorXd::NullaryExpr(unknowns, [this] { return normal(); });
     p.dense_compliance(k) = J * scale.asDiagonal() * J.transpose() / unknowns;
     const Eigen::VectorXd moved = J * motion / std::sqrt(unknowns);
-    for (int i = 0; i < rows; ++i) p.delta_free(p.dense_row_map(k)[static_cast<std::size_t>(i)]) += moved[i];
+    for (int i = 0; i < rows; ++i) p.delta_free(p.dense_row_map(k)[as_size(i)]) += moved[i];
   }
 
   void fill_light(ConstraintProblem& p, int k) {
@@ -171,11 +170,11 @@ inline void fill_wall(ConstraintProblem& p, int wide, int high, double top_ratio
   const auto add = [&](int above, int below, const Vec3& at) {
     const ConstraintSide b = below >= 0 ? ConstraintSide{SideKind::kLight, below} : ConstraintSide{};
     const int index = p.add_constraint({.friction = friction, .a = {SideKind::kLight, above}, .b = b});
-    const Constraint c = p.constraints()[static_cast<std::size_t>(index)];
+    const Constraint c = p.constraints()[as_size(index)];
     const Vec3 axes[3] = {Vec3::UnitY(), Vec3::UnitX(), Vec3::UnitZ()};
     for (int k = 0; k < 3; ++k) {
       const auto put = [&](const ConstraintSide& s, double sign) {
-        const std::size_t body = static_cast<std::size_t>(s.body);
+        const std::size_t body = as_size(s.body);
         Vec6 J;
         J << sign * axes[k], sign * (at - centre[body]).cross(axes[k]);
         p.light_J(s.first + k) = J;
@@ -189,7 +188,7 @@ inline void fill_wall(ConstraintProblem& p, int wide, int high, double top_ratio
   for (int layer = 0; layer < high; ++layer) {
     for (int k = 0; k < wide; ++k) {
       const int above = layer * wide + k;
-      const double y = size * layer, x = centre[static_cast<std::size_t>(above)][0];
+      const double y = size * layer, x = centre[as_size(above)][0];
       for (const double z : {-0.5 * size, 0.5 * size}) {
         if (layer == 0) {
           add(above, -1, {x - 0.5 * size, y, z});
@@ -197,7 +196,7 @@ inline void fill_wall(ConstraintProblem& p, int wide, int high, double top_ratio
           continue;
         }
         for (int under = (layer - 1) * wide; under < layer * wide; ++under) {
-          const double dx = centre[static_cast<std::size_t>(under)][0] - x;
+          const double dx = centre[as_size(under)][0] - x;
           if (std::abs(dx) > 0.75 * size) continue;
           // Half a cube of overlap, from this cube's middle to its edge.
           add(above, under, {x, y, z});

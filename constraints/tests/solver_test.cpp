@@ -27,7 +27,7 @@ Solvers make_all() {
 }
 
 std::size_t size_of(const ConstraintProblem& p) {
-  return static_cast<std::size_t>(p.rows());
+  return as_size(p.rows());
 }
 
 /// Mostly small, every fiftieth with 20 to 60 contacts; every mixture of bodies and kinds of rows.
@@ -41,7 +41,7 @@ RandomSettings draw(RandomProblems& random, int trial) {
   s.dense_bodies = upto(3);
   s.light_bodies = ((s.dense_bodies == 0 ? 1 : 0) + upto(4)) * (large ? 3 : 1);
   s.dense_unknowns = large ? 60 + upto(100) : 6 + upto(30);
-  s.friction = std::array{0.0, 0.3, 1.0}[static_cast<std::size_t>(trial % 3)];
+  s.friction = std::array{0.0, 0.3, 1.0}[as_size(trial % 3)];
   return s;
 }
 
@@ -60,7 +60,7 @@ TEST(ConstraintSolvers, TenThousandRandomProblemsAgreeWithTheDirectSolver) {
   std::array<Tally, 3> tallies;  // by friction
   for (int trial = 0; trial < 10000; ++trial) {
     random.fill(p, draw(random, trial));
-    Tally& tally = tallies[static_cast<std::size_t>(trial % 3)];
+    Tally& tally = tallies[as_size(trial % 3)];
     ++tally.problems;
     std::array<std::vector<double>, kSolvers> delta;
     std::vector<double> scratch(size_of(p));
@@ -140,7 +140,7 @@ TEST(ConstraintSolvers, PyramidProblemsAgreeWithTheDirectSolver) {
       failed += !solver->solve(p, {.max_iterations = 2000, .pyramid = true}, lambda).converged;
       for (const Constraint& c : p.constraints()) {
         if (c.kind != ConstraintKind::kContact) continue;
-        const double* l = &lambda[static_cast<std::size_t>(c.first_row)];
+        const double* l = &lambda[as_size(c.first_row)];
         const double bound = c.friction * std::max(l[0], 0.0) + 1e-6;
         EXPECT_LE(std::max(std::abs(l[1]), std::abs(l[2])), bound);
       }
@@ -355,11 +355,11 @@ void fill_together(std::span<const ConstraintProblem> pieces, ConstraintProblem&
       const Constraint& from = pieces[k].constraints()[i];
       Constraint copy = from;
       for (ConstraintSide* side : {&copy.a, &copy.b}) side->body += side->body < 0 ? 0 : first[k];
-      const auto index = static_cast<std::size_t>(out.add_constraint(copy));
+      const auto index = as_size(out.add_constraint(copy));
       const Constraint to = out.constraints()[index];
       for (int r = 0; r < from.rows; ++r) {
-        rows[k].push_back(static_cast<std::size_t>(to.first_row + r));
-        out.delta_free(to.first_row + r) = pieces[k].delta_free()[static_cast<std::size_t>(from.first_row + r)];
+        rows[k].push_back(as_size(to.first_row + r));
+        out.delta_free(to.first_row + r) = pieces[k].delta_free()[as_size(from.first_row + r)];
         for (const auto& [a, b] : {std::pair(from.a, to.a), std::pair(from.b, to.b)}) {
           if (a.kind != ConstraintSide::Kind::kLight) continue;
           out.light_J(b.first + r) = pieces[k].light_J(a.first + r);

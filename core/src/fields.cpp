@@ -79,6 +79,8 @@ class Checker final : public Fields {
     }
   }
 
+  bool choose_form(std::string_view, const std::vector<std::string_view>&, bool listed) override { return listed; }
+
   void require(bool good, std::string_view what) override {
     if (!good) fail_input("{}{}{}", path_, path_.empty() ? "" : path_.ends_with(':') ? " " : ": ", what);
   }

@@ -8,7 +8,7 @@ namespace palpate {
 void Histogram::add(std::int64_t ns) noexcept {
   const double clipped = static_cast<double>(std::max<std::int64_t>(ns, 1));
   const int i = static_cast<int>(std::log2(clipped) * 32.0);
-  ++bins_[static_cast<std::size_t>(std::clamp(i, 0, kBins - 1))];
+  ++bins_[as_size(std::clamp(i, 0, kBins - 1))];
   ++count_;
   sum_ += ns;
   max_ = std::max(max_, ns);
@@ -30,7 +30,7 @@ double Histogram::compute_percentile_ns(double p) const noexcept {
   const auto rank = static_cast<std::uint64_t>(std::ceil(std::clamp(p, 0.0, 1.0) * static_cast<double>(count_)));
   std::uint64_t seen = 0;
   for (int i = 0; i < kBins; ++i) {
-    seen += bins_[static_cast<std::size_t>(i)];
+    seen += bins_[as_size(i)];
     if (seen >= std::max<std::uint64_t>(rank, 1)) {
       return std::min(bin_edge_ns(i + 1), static_cast<double>(max_));
     }

@@ -48,10 +48,10 @@ int main() {
   const palpate::Scene scene = palpate::parse_scene(kScene, "main.cpp");
   palpate::World world = palpate::make_world(scene);
   MyDevice device;
-  const palpate::SceneRun run = palpate::run_scene(scene, world, {}, &device);
+  const palpate::SceneRun run = palpate::run_scene(scene, world, {}, {&device});
   std::printf("%.2f N upwards at the end; %llu of %llu samples not taken\n", device.force(),
-              static_cast<unsigned long long>(run.summary.input.rejected()),
+              static_cast<unsigned long long>(run.summary.hand().input.rejected()),
               static_cast<unsigned long long>(run.summary.ticks));
   // 10 mm deep on 400 N/m is 4 N on a wall; the block gives way.
-  return device.force() > 0.5 && device.force() < 4.0 && run.summary.input.rejected() == 1 ? 0 : 1;
+  return device.force() > 0.5 && device.force() < 4.0 && run.summary.hand().input.rejected() == 1 ? 0 : 1;
 }

@@ -13,13 +13,12 @@ namespace palpate {
 namespace {
 
 /// Those asked for, or all that can work on this world; the others go to `skipped` with the reason.
-std::vector<std::string> chosen_methods(const Scene& scene, const World& world, const CompareOptions& options,
+std::vector<std::string> chosen_methods(const Scene& scene, World& world, const CompareOptions& options,
                                         std::vector<SkippedMethod>& skipped) {
   std::vector<std::string> methods;
-  const ToolSettings tool = make_tool_settings(scene);
   for (const MethodInfo& info : registered_methods()) {
     if (info.name == "reference" || !options.methods.empty()) continue;
-    const std::string reason = info.refuse(world, tool);
+    const std::string reason = refuse_method(scene, info.name, world);
     if (reason.empty())
       methods.emplace_back(info.name);
     else
@@ -32,31 +31,76 @@ std::vector<std::string> chosen_methods(const Scene& scene, const World& world, 
   return methods;
 }
 
+/// "scripted", or "left scripted, right simulated".
+std::string describe_hands(const Scene& scene) {
+  if (scene.tools.size() == 1) return std::string(kind_name(scene.first().hand));
+  std::vector<std::string> hands;
+  for (const HeldTool& held : scene.tools) hands.push_back(fmt::format("{} {}", held.name, kind_name(held.hand)));
+  return fmt::format("{}", fmt::join(hands, ", "));
+}
+
+/// Of every tool of a run, against the same tool of the truth; `reference` is null for the truth itself.
+void add_metrics(const SceneRun& run, const SceneRun* reference, const SignedDistance& distance,
+                 std::vector<NamedMetrics>& out) {
+  const std::vector<const RunData*> tools = run.all();
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    const RunData* truth = reference ? reference->all().at(i) : nullptr;
+    out.push_back({tools[i]->name, compute_metrics(*tools[i], truth, distance), truth == nullptr, tools[i]->tool});
+  }
+}
+
+/// Tables and plots of one tool, with its name in front of their titles if there are others.
+void add_tool(Report& report, const World& world, const Comparison& comparison, std::size_t tool) {
+  const RunData& truth = *comparison.reference.all().at(tool);
+  const auto title = [&](const std::string& text) { return truth.tool.empty() ? text : truth.tool + ": " + text; };
+  std::vector<NamedMetrics> metrics;
+  for (const NamedMetrics& m : comparison.metrics) {
+    if (m.tool == truth.tool) metrics.push_back(m);
+  }
+  for (Table& table : make_metrics_tables(metrics)) {
+    table.title = title(table.title);
+    report.tables.push_back(std::move(table));
+  }
+  std::vector<RunData> runs;
+  for (const SceneRun& run : comparison.runs) runs.push_back(*run.all().at(tool));
+  RunPlotOptions options;
+  options.reference = &truth;
+  options.surface = trace_surface(world, truth.ticks);
+  for (Plot& plot : make_run_plots(runs, options)) {
+    plot.title = title(plot.title);
+    report.plots.push_back(std::move(plot));
+  }
+}
+
 }  // namespace
 
 Comparison compare_methods(const Scene& scene, World& world, const CompareOptions& options) {
   Comparison out;
   const std::vector<std::string> methods = chosen_methods(scene, world, options, out.skipped);
-  const auto run = [&](const std::string& method, Device* device) {
+  const auto run = [&](const std::string& method, const std::vector<Device*>& devices) {
     SceneRunOptions once;
     once.method = method;
     once.control.stop = options.stop;
     if (options.progress) {
       once.control.progress = [&](double t) { options.progress(method, t / scene.run.seconds); };
     }
-    SceneRun result = run_scene(scene, world, once, device);
+    SceneRun result = run_scene(scene, world, once, devices);
     out.stopped = out.stopped || result.summary.stopped;
     return result;
   };
-  out.reference = run("reference", nullptr);
+  out.reference = run("reference", {});
   const SignedDistance distance = make_surface_distance(world);
-  out.metrics.push_back({"reference", compute_metrics(out.reference.data, nullptr, distance), true});
+  add_metrics(out.reference, nullptr, distance, out.metrics);
   for (const std::string& method : methods) {
     if (out.stopped) break;
-    ReplayDevice replay(device_track(out.reference.data.ticks));
-    out.runs.push_back(run(method, options.closed_loop ? nullptr : &replay));
-    const RunData& data = out.runs.back().data;
-    out.metrics.push_back({method, compute_metrics(data, &out.reference.data, distance)});
+    std::vector<std::unique_ptr<ReplayDevice>> replays;
+    std::vector<Device*> devices;
+    for (const RunData* truth : out.reference.all()) {
+      replays.push_back(std::make_unique<ReplayDevice>(device_track(truth->ticks)));
+      if (!options.closed_loop) devices.push_back(replays.back().get());
+    }
+    out.runs.push_back(run(method, devices));
+    add_metrics(out.runs.back(), &out.reference, distance, out.metrics);
   }
   return out;
 }
@@ -76,18 +120,12 @@ Report make_comparison_report(const Scene& scene, const World& world, const Comp
   Report report;
   report.title = fmt::format("{}: methods compared", scene.name);
   report.subtitle = fmt::format("{} hand, {} s, fast {:.4g} Hz, slow {:.4g} Hz, latency {:.3g} ms, Palpate {}",
-                                kind_name(scene.hand), scene.run.seconds, 1.0 / scene.run.dt,
+                                describe_hands(scene), scene.run.seconds, 1.0 / scene.run.dt,
                                 1.0 / scene.run.slow_period, 1e3 * scene.run.latency, kVersion);
   if (!scene.description.empty()) report.paragraphs.push_back(scene.description);
   for (const SkippedMethod& s : comparison.skipped)
     report.paragraphs.push_back(fmt::format("Left out: {} ({}).", s.name, s.reason));
-  report.tables = make_metrics_tables(comparison.metrics);
-  std::vector<RunData> runs;
-  for (const SceneRun& run : comparison.runs) runs.push_back(run.data);
-  RunPlotOptions options;
-  options.reference = &comparison.reference.data;
-  options.surface = trace_surface(world, comparison.reference.data.ticks);
-  report.plots = make_run_plots(runs, options);
+  for (std::size_t i = 0; i < comparison.reference.all().size(); ++i) add_tool(report, world, comparison, i);
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include "dervaux_run.h"
 #include "experiments.h"
 #include "palpate/experiments/compare.h"
+#include "palpate/methods/compliance_settings.h"
 #include "palpate/scene/builtin.h"
 
 // Dervaux et al. 2013, section V, second experiment: a tet cylinder at 50 Hz on a plane, a wire of ten beams at 1 kHz
@@ -76,11 +77,11 @@ Drag run_drag(const std::string& method, double until, double seconds, const Exp
 
 double base_at(const Drag& drag, double time) {
   const auto at = std::lower_bound(drag.time.begin(), drag.time.end(), time) - drag.time.begin();
-  return drag.base[std::min(static_cast<std::size_t>(at), drag.base.size() - 1)];
+  return drag.base[std::min(as_size(at), drag.base.size() - 1)];
 }
 
 const TickRow& tick_at(const RunData& data, double time) {
-  return data.ticks[std::min(static_cast<std::size_t>(std::lround(time / 0.001)), data.ticks.size() - 1)];
+  return data.ticks[std::min(as_size(std::lround(time / 0.001)), data.ticks.size() - 1)];
 }
 
 struct Friction {
@@ -146,7 +147,8 @@ void measure_reaction(const Scene& scene, World& world, Story& story, const Expe
   WatchedRun run{"compliance", "action and reaction", {}, true};
   run.watch = [&](double time, World& w, const StepReport&) {
     // The knot is the only joint; its rows are along x, y, z and push the tool (body a) apart from the cylinder.
-    slow.emplace_back(time, -Vec3(w.lambda()[0], w.lambda()[1], w.lambda()[2]));
+    const std::vector<double>& knot = w.memory().joint_forces;
+    slow.emplace_back(time, -Vec3(knot[0], knot[1], knot[2]));
     const BodyEnergy e = w.compute_energy();
     kinetic.x.push_back(time);
     kinetic.y.push_back(e.kinetic);
@@ -183,7 +185,7 @@ Story tell(const ExperimentOptions& options, const Scene& scene, World& world) {
   story.comparison = compare_methods(scene, world, compare);
   for (const double lookahead : {1.0, 0.0}) {
     Scene other = scene;
-    other.methods.compliance.lookahead = lookahead;
+    other.methods.get<ComplianceSettings>("compliance").lookahead = lookahead;
     SceneRunOptions once;
     once.method = "compliance";
     once.control.stop = options.stop;

@@ -4,6 +4,7 @@
 
 #include "dervaux_run.h"
 #include "experiments.h"
+#include "palpate/methods/compliance_settings.h"
 
 // Where the scheme is good and where not. The paper gives no error figure; it argues that a soft body "has a low
 // dynamics" and may be taken as it was. How true that is depends on how far the body moves within a slow period.
@@ -64,13 +65,14 @@ KeyframePathSettings make_stroking_hand() {
 Scene make_needle(double young_modulus) {
   Scene scene;
   scene.name = "needle";
-  scene.method = "compliance";
-  scene.tool.kind =
+  scene.first().method = "compliance";
+  scene.first().tool.kind =
       SceneChainTool{.length = 0.06,
                      .beams = 5,
                      .radius = 0.002,
                      .material = {.young_modulus = 1e9, .poisson_ratio = 0.3, .density = 3000.0, .mass_damping = 2.0}};
-  scene.tool.coupling = {.stiffness = 500.0, .damping = 1.0, .rotational_stiffness = 0.5, .rotational_damping = 0.001};
+  scene.first().tool.coupling = {
+      .stiffness = 500.0, .damping = 1.0, .rotational_stiffness = 0.5, .rotational_damping = 0.001};
   SceneSoft block;
   block.shape = SceneShape{.kind = BoxShape{.size = Vec3(0.1, 0.04, 0.06)}};
   block.cell = 0.0134;
@@ -79,7 +81,7 @@ Scene make_needle(double young_modulus) {
   block.fixed = {{.min = Vec3(-1.0, -1.0, -1.0), .max = Vec3(1.0, -0.0399, 1.0)}};
   scene.bodies = {{.name = "block", .kind = block, .position = Vec3(0.0, -0.02, 0.0), .friction = 0.2}};
   const Vec3 start(-0.015, 0.063, 0.002);
-  scene.hand.kind = SceneScriptedHand{
+  scene.first().hand.kind = SceneScriptedHand{
       .path = SceneKeyframePath{.keyframes = {{.time = 0.0, .position = start}, {.time = 1.0, .position = start}}}};
   return scene;
 }
@@ -94,9 +96,9 @@ void measure(Setting& setting, const ExperimentOptions& options) {
         dervaux::run_watched(scene, world, setting.hand, {"reference", what + ", reference"}, options).data;
     for (std::size_t r = 0; r < kRates.size(); ++r) {
       scene.run.slow_period = scene.run.latency = 1.0 / kRates[r];
-      scene.run.safety.stale_after = 1.0;
+      scene.first().guards.safety.stale_after = 1.0;
       for (std::size_t m = 0; m < kMethods.size(); ++m) {
-        scene.methods.compliance.lookahead = kLookahead[m];
+        scene.methods.get<ComplianceSettings>("compliance").lookahead = kLookahead[m];
         const std::string name = fmt::format("{}, {} Hz, {}", what, kRates[r], kMethods[m]);
         const RunData run =
             dervaux::run_watched(scene, world, setting.hand, {m == 3 ? "direct" : "compliance", name}, options).data;

@@ -3,6 +3,7 @@
 
 #include "dervaux_run.h"
 #include "experiments.h"
+#include "palpate/methods/compliance_settings.h"
 
 // Dervaux et al. 2013, section V: "the simulation remains stable for any admissible configuration". Put to the test
 // with the cylinder on the wire and a hand that does not care, on a body a hundred times as stiff and as soft too.
@@ -36,7 +37,7 @@ Rough run_rough(const std::string& name, const std::string& method, double young
                 const ExperimentOptions& options) {
   constexpr double kSeconds = 600.0, kRest = 20.0, kEvery = 0.4;
   Scene scene = dervaux::load_cylinder_wire(young_modulus);
-  scene.methods.compliance.lookahead = lookahead;
+  scene.methods.get<ComplianceSettings>("compliance").lookahead = lookahead;
   scene.run.seconds = kSeconds;
   KeyframePathSettings path;
   path.times = {0.0};

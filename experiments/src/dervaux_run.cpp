@@ -46,7 +46,7 @@ SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSetting
   control.stop = options.stop;
   if (options.progress)
     control.progress = [&](double t) { options.progress(run.name, std::min(1.0, t / scene.run.seconds)); };
-  out.summary = run_lockstep(scene.run, {method, device, &watcher}, control);
+  out.summary = run_lockstep(scene.run, {method, device, &watcher, scene.first().guards}, control);
   out.data.tick_times = out.summary.tick_times;
   out.data.step_times = out.summary.step_times;
   return out;

@@ -14,65 +14,48 @@
 namespace palpate {
 namespace {
 
-/// Times the fast half by what the processor spends on it: what others do on a shared machine meanwhile does not count.
-class TimedFast final : public FastHalf {
- public:
-  TimedFast(std::unique_ptr<FastHalf> inner, Histogram& times, Histogram& contact_times)
-      : inner_(std::move(inner)), times_(times), contact_times_(contact_times) {}
-  TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept override {
-    const std::int64_t start = processor_ns();
-    const TickResult out = inner_->tick_bytes(device, model, feedback);
-    const std::int64_t time = processor_ns() - start;
-    times_.add(time);
-    if (out.contacts >= 20) contact_times_.add(time);
-    return out;
-  }
-
- private:
-  std::unique_ptr<FastHalf> inner_;
-  Histogram& times_;
-  Histogram& contact_times_;
-};
-
-/// The same for the slow half.
-class TimedSlow final : public SlowHalf {
- public:
-  TimedSlow(std::unique_ptr<SlowHalf> inner, Histogram& times) : inner_(std::move(inner)), times_(times) {}
-  void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override {
-    const std::int64_t start = processor_ns();
-    inner_->step_bytes(feedback, model, report);
-    times_.add(processor_ns() - start);
-    for (std::size_t s = 0; s < kStageCount; ++s)
-      stages[s] += std::isnan(report.stage_time[s]) ? 0.0 : report.stage_time[s];
-  }
-  std::array<double, kStageCount> stages{};  ///< [s], all steps
-
- private:
-  std::unique_ptr<SlowHalf> inner_;
-  Histogram& times_;
-};
-
 struct Timed {
   std::string name;
   int beams = 0;
   Histogram ticks, contact_ticks, steps;
-  std::array<double, kStageCount> stages{};
+  std::array<double, kStageCount> stages{};  ///< [s], all steps
   int most_contacts = 0;
   RunData data;
 };
 
+/// Times ticks and steps by what the processor spends on them: what others do on a shared machine meanwhile does not
+/// count.
+class Stopwatch final : public LoopWatch {
+ public:
+  explicit Stopwatch(Timed& out) : out_(out) {}
+
+  void before_tick() noexcept override { tick_start_ = processor_ns(); }
+  void after_tick(std::span<const TickRow> rows) noexcept override {
+    const std::int64_t time = processor_ns() - tick_start_;
+    out_.ticks.add(time);
+    if (rows[0].contacts >= 20) out_.contact_ticks.add(time);
+  }
+  void before_step() override { step_start_ = processor_ns(); }
+  void after_step(const StepRow& step, std::span<const ToolMessages>) override {
+    out_.steps.add(processor_ns() - step_start_);
+    for (std::size_t s = 0; s < kStageCount; ++s)
+      out_.stages[s] += std::isnan(step.stage_time[s]) ? 0.0 : step.stage_time[s];
+  }
+
+ private:
+  Timed& out_;
+  std::int64_t tick_start_ = 0, step_start_ = 0;
+};
+
 void run_timed(const std::string& scene_name, int beams, Timed& out, const ExperimentOptions& options) {
   Scene scene = load_builtin_scene(scene_name);
-  std::get<SceneChainTool>(scene.tool.kind).beams = beams;
+  std::get<SceneChainTool>(scene.first().tool.kind).beams = beams;
   out.name = fmt::format("{}, {} beams", scene_name, beams);
   out.beams = beams;
   World world = make_world(scene);
   const std::unique_ptr<Device> device = make_device(scene);
   Method method = make_method(scene, "compliance", world, *device);
-  auto slow = std::make_unique<TimedSlow>(std::move(method.slow), out.steps);
-  const TimedSlow& timed = *slow;
-  method.slow = std::move(slow);
-  method.fast = std::make_unique<TimedFast>(std::move(method.fast), out.ticks, out.contact_ticks);
+  Stopwatch stopwatch(out);
   struct Rows : RunSink {
     RunData data;
     void add(const TickRow& row) override { data.ticks.push_back(row); }
@@ -82,8 +65,9 @@ void run_timed(const std::string& scene_name, int beams, Timed& out, const Exper
   control.stop = options.stop;
   if (options.progress)
     control.progress = [&](double t) { options.progress(out.name, std::min(1.0, t / scene.run.seconds)); };
-  run_lockstep(scene.run, {method, *device, &rows}, control);
-  out.stages = timed.stages;
+  RunParts parts(method, *device, &rows, scene.first().guards);
+  parts.watch = &stopwatch;
+  run_lockstep(scene.run, parts, control);
   out.data = std::move(rows.data);
   out.data.name = out.name;
   out.data.tick_times = out.ticks;

@@ -8,6 +8,7 @@
 #include "dervaux_run.h"
 #include "experiments.h"
 #include "palpate/bodies/beam_chain.h"
+#include "palpate/methods/compliance_settings.h"
 #include "palpate/scene/builtin.h"
 
 // Dervaux et al. 2013, section V, first experiment: two equal beams in a line, one a loop, joined in the middle; one
@@ -54,7 +55,7 @@ struct AtRest {
 
 /// The shape is symmetric about its middle: opposite nodes have the same sum.
 AtRest measure(World& world, const TickRow& tick) {
-  const auto& upper = dynamic_cast<const BeamChain&>(*world.bodies()[static_cast<std::size_t>(world.tool())].body);
+  const auto& upper = dynamic_cast<const BeamChain&>(*world.body(world.tools()[0]));
   const auto& lower = dynamic_cast<const BeamChain&>(*world.bodies()[0].body);
   const int n = upper.node_count();
   const Vec3 ends = upper.node_pose(0).position + lower.node_pose(n - 1).position;
@@ -65,9 +66,9 @@ AtRest measure(World& world, const TickRow& tick) {
   }
   const Vec3 way = tick.device.position - Vec3(0.0, 2.0 * kLength, 0.0);
   out.asymmetry /= way.norm();
-  std::vector<Vec3> forces(static_cast<std::size_t>(lower.block_count()));
+  std::vector<Vec3> forces(as_size(lower.block_count()));
   lower.compute_elastic_forces(forces);
-  const Vec3 wall = -forces[static_cast<std::size_t>(2 * (n - 1))];
+  const Vec3 wall = -forces[as_size(2 * (n - 1))];
   out.force = wall.norm();
   out.force_mismatch = (tick.wanted.force - wall).norm() / wall.norm();
   out.handle_mismatch = (tick.tool.position - upper.node_pose(0).position).norm();
@@ -98,8 +99,7 @@ Settled run_places(const Scene& base, const std::string& method, const std::stri
   out.run = run_watched(scene, world, path, run, options);
   for (const auto& [time, state] : kept) {
     world.restore_state(state);
-    const auto tick =
-        std::min(static_cast<std::size_t>(std::lround(time / scene.run.dt)), out.run.data.ticks.size() - 1);
+    const auto tick = std::min(as_size(std::lround(time / scene.run.dt)), out.run.data.ticks.size() - 1);
     out.at_rest.push_back(measure(world, out.run.data.ticks[tick]));
   }
   return out;
@@ -226,7 +226,7 @@ Plot make_shape_plot(const Scene& base, const ExperimentOptions& options) {
   plot.y_label = "along";
   plot.y_unit = "m";
   plot.half_width = true;
-  for (const std::size_t body : {static_cast<std::size_t>(world.tool()), std::size_t{0}}) {
+  for (const std::size_t body : {as_size(world.tools()[0]), std::size_t{0}}) {
     const auto& chain = dynamic_cast<const BeamChain&>(*world.bodies()[body].body);
     Series s;
     s.name = body == 0 ? "lower beam, slow loop" : "upper beam, fast loop";
@@ -244,7 +244,7 @@ Plot make_shape_plot(const Scene& base, const ExperimentOptions& options) {
 ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
   const Scene scene = load_builtin_scene("two-beams");
   Scene held = scene;
-  held.methods.compliance.lookahead = 0.0;
+  held.methods.get<ComplianceSettings>("compliance").lookahead = 0.0;
   std::vector<Settled> runs;
   runs.push_back(run_places(scene, "compliance", "compliance", options));
   runs.push_back(run_places(held, "compliance", "compliance, held (the paper)", options));

@@ -148,20 +148,20 @@ ExperimentResult run_knott_random_walk(const ExperimentOptions& options) {
   for (int i = 0; i < kShapes; ++i) {
     TriangleMesh mesh = make_random_shape(i, random);
     Scene scene = make_knott_scene(fmt::format("shape {}", i), "", kSecondsEach);
-    scene.run.safety.ramp_time = 0.0;
+    scene.first().guards.safety.ramp_time = 0.0;
     const BoundingBox box = compute_bounding_box(mesh.vertices);
     const std::size_t triangles = mesh.triangles.size();
     World world(scene.world);
     world.add({"shape", TriangleTree(std::move(mesh)), random.uniform(0.0, 0.6)});
     ScriptedDevice device(make_random_walk(box, kSecondsEach, random));
     Method method = make_method(scene, "limited", world, device);
-    Watch watch(world, scene.tool.coupling);
+    Watch watch(world, scene.first().tool.coupling);
     RunControl control;
     control.stop = options.stop;
     if (options.progress) {
       control.progress = [&](double t) { options.progress("limited", (i + t / kSecondsEach) / kShapes); };
     }
-    const RunSummary summary = run_lockstep(scene.run, {method, device, &watch}, control);
+    const RunSummary summary = run_lockstep(scene.run, {method, device, &watch, scene.first().guards}, control);
     seconds += summary.seconds;
     tick_times.merge(summary.tick_times);
     deepest = std::max(deepest, watch.deepest);

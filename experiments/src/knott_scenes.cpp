@@ -176,7 +176,7 @@ Scene make_knott_scene(const std::string& name, const std::string& description, 
   Scene scene = load_builtin_scene("sine-static");
   scene.name = name;
   scene.description = description;
-  scene.method = "limited";
+  scene.first().method = "limited";
   scene.bodies.clear();
   scene.run.seconds = seconds;
   scene.world.gravity = Vec3::Zero();  // the paper's bodies rest as they were modelled
@@ -198,8 +198,7 @@ void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& swee
   const int half = static_cast<int>(std::lround(sweep.smoothing / kSpacing));
   const auto smooth = [&](int i) {
     double sum = 0.0;
-    for (int k = -half; k <= half; ++k)
-      sum += y[static_cast<std::size_t>(std::clamp(i + k, 0, static_cast<int>(y.size()) - 1))];
+    for (int k = -half; k <= half; ++k) sum += y[as_size(std::clamp(i + k, 0, static_cast<int>(y.size()) - 1))];
     return sum / (2 * half + 1);
   };
   SceneKeyframePath path;
@@ -210,16 +209,15 @@ void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& swee
   add(0.0, Vec3(x.front(), smooth(0) + sweep.above, sweep.z));
   double time = ramp;
   for (int i = 0; i < static_cast<int>(x.size()); i += 4) {
-    add(time, Vec3(x[static_cast<std::size_t>(i)], smooth(i) - sweep.depth, sweep.z));
+    add(time, Vec3(x[as_size(i)], smooth(i) - sweep.depth, sweep.z));
     // At even speed along the path, not along x: a cliff would be taken at any speed.
     const int next = std::min(i + 4, static_cast<int>(x.size()) - 1);
-    const double way =
-        std::hypot(x[static_cast<std::size_t>(next)] - x[static_cast<std::size_t>(i)], smooth(next) - smooth(i));
+    const double way = std::hypot(x[as_size(next)] - x[as_size(i)], smooth(next) - smooth(i));
     time += std::max(way, 1e-6) / sweep.speed;
   }
   add(time + ramp, path.keyframes.back().position + Vec3(0.0, sweep.depth + sweep.above, 0.0));
   scene.run.seconds = std::ceil(1e3 * (time + ramp)) * 1e-3;
-  scene.hand.kind = SceneScriptedHand{.path = std::move(path)};
+  scene.first().hand.kind = SceneScriptedHand{.path = std::move(path)};
 }
 
 KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own) {

@@ -35,11 +35,11 @@ void add_soft_body(World& world, const std::string& name, const SoftBody& soft) 
   settings.fem.single_precision_error = 1e-3;
   auto hexes = std::make_unique<CorotationalHexes>(soft.grid, std::span(&soft.material, 1), soft.surface, settings);
   for (int n = 0; n < hexes->node_count(); ++n) {
-    if (soft.is_fixed(hexes->rest_positions()[static_cast<std::size_t>(n)])) hexes->prescribe(n, Vec3::Zero());
+    if (soft.is_fixed(hexes->rest_positions()[as_size(n)])) hexes->prescribe(n, Vec3::Zero());
   }
   hexes->leave_out_prescribed();
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = kKnottFriction;
   world.add({name, std::move(hexes), shape});
 }
@@ -63,8 +63,7 @@ TriangleMesh make_sine_block(const SineSurface& sine, double bottom) {
   const int nx = count / (nz + 1) - 1;
   const auto at = [&](int i, int k) { return i * (nz + 1) + k; };
   for (std::int32_t v = 0; v < count; ++v)
-    mesh.vertices.emplace_back(mesh.vertices[static_cast<std::size_t>(v)].x(), bottom,
-                               mesh.vertices[static_cast<std::size_t>(v)].z());
+    mesh.vertices.emplace_back(mesh.vertices[as_size(v)].x(), bottom, mesh.vertices[as_size(v)].z());
   const std::size_t top = mesh.triangles.size();
   for (std::size_t t = 0; t < top; ++t) {
     const auto& c = mesh.triangles[t];

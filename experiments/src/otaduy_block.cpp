@@ -8,6 +8,7 @@
 #include "palpate/core/clock.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/haptics/scripted.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "palpate/scene/builtin.h"
 
 // Otaduy & Gross 2007, section 6: the block of 2,560 tetrahedra under a cylinder of 160 triangles, Fig. 3. The paper's
@@ -45,7 +46,7 @@ Times measure_times(Rig& rig) {
   World world = make_world(scene);
   ScriptedDevice still(make_path(KeyframePathSettings{
       {0.0}, {rig.truth().ticks.front().device.position}, {rig.truth().ticks.front().device.rotation}}));
-  Driver driver(scene, "jacobian", world, still);
+  HandDriven driver(make_method(scene, "jacobian", world, still));
   Times out;
   std::size_t i = 0;
   for (const TickRow& row : rig.truth().ticks) {
@@ -56,10 +57,10 @@ Times measure_times(Rig& rig) {
       const StepReport report = driver.step();
       const double all = 1e-9 * static_cast<double>(monotonic_ns() - start);
       const auto time = [&](Stage s) {
-        const double t = report.stage_time[static_cast<std::size_t>(s)];
+        const double t = report.stage_time[as_size(s)];
         return std::isnan(t) ? 0.0 : t;
       };
-      const auto found = static_cast<std::size_t>(std::min<std::size_t>(world.contacts().size(), 40));
+      const auto found = as_size(std::min<std::size_t>(world.memory().contacts.size(), 40));
       for (Times::Bin* bin : {&out.bins[found], found >= 20 ? &out.most : nullptr}) {
         if (!bin) continue;
         ++bin->steps;
@@ -107,7 +108,7 @@ double compare_equal_rates(const Scene& original, const RunData& truth, bool pap
   scene.world.solver_name = "direct";
   scene.world.solver.tolerance = 1e-16;
   if (paper) choose_paper_form(scene);
-  JacobianSettings& jacobian = scene.methods.jacobian;
+  JacobianSettings& jacobian = scene.methods.get<JacobianSettings>("jacobian");
   jacobian.track = true;
   jacobian.tolerance = 1e-16;
   jacobian.max_iterations = 2000;
@@ -117,7 +118,7 @@ double compare_equal_rates(const Scene& original, const RunData& truth, bool pap
   World world = make_world(scene);
   const TickRow& first = truth.ticks.front();
   ScriptedDevice still(make_path(KeyframePathSettings{{0.0}, {first.device.position}, {first.device.rotation}}));
-  Driver driver(scene, "jacobian", world, still);
+  HandDriven driver(make_method(scene, "jacobian", world, still));
   DeviceState device;
   device.pose = {Vec3(0.0, 0.01, 0.0), first.device.rotation};
   driver.tick(device);
@@ -125,7 +126,7 @@ double compare_equal_rates(const Scene& original, const RunData& truth, bool pap
   for (int i = 0; i < 40; ++i) {
     driver.step();
     const TickResult fast = driver.tick(device);
-    const Wrench visual = world.bodies()[static_cast<std::size_t>(world.tool())].body->compute_grip();
+    const Wrench visual = world.body(world.tools()[0])->compute_grip();
     worst = std::max(worst, (fast.wrench.force + visual.force).norm());
     largest = std::max(largest, visual.force.norm());
   }
@@ -138,14 +139,14 @@ double compare_equal_rates(const Scene& original, const RunData& truth, bool pap
 double compare_torque(const Scene& original) {
   Scene scene = original;
   const Vec3 arm(0.03, 0.0, 0.0);
-  auto& tool = std::get<SceneRigidTool>(scene.tool.kind);
+  auto& tool = std::get<SceneRigidTool>(scene.first().tool.kind);
   tool.shape.kind = SphereShape{.radius = 0.015, .subdivisions = 6};
   tool.offset = arm;
   const Pose start{Vec3(-0.03, 0.02, 0.0), Quat::Identity()};
-  scene.hand.kind = SceneScriptedHand{.path = SceneKeyframePath{.keyframes = {{.position = start.position}}}};
+  scene.first().hand.kind = SceneScriptedHand{.path = SceneKeyframePath{.keyframes = {{.position = start.position}}}};
   World world = make_world(scene);
   const std::unique_ptr<Device> hand = make_device(scene);
-  Driver driver(scene, "jacobian", world, *hand);
+  HandDriven driver(make_method(scene, "jacobian", world, *hand));
   Vec3 felt = Vec3::Zero(), borne = Vec3::Zero();
   const auto every = static_cast<int>(std::lround(scene.run.slow_period / scene.run.dt));
   for (int i = 0; i < 25 * every; ++i) {
@@ -159,10 +160,10 @@ double compare_torque(const Scene& original) {
     if (i < 20 * every) continue;
     felt += out.wrench.torque / (5.0 * every);
     if (i % every != 0) continue;
-    for (std::size_t k = 0; k < world.contacts().size(); ++k) {
-      const Contact& c = world.contacts()[k];
-      const bool is_a = c.body_a == world.tool();
-      const Vec3 f = (is_a ? 1.0 : -1.0) * world.contact_forces()[k].x() * c.normal;
+    for (std::size_t k = 0; k < world.memory().contacts.size(); ++k) {
+      const Contact& c = world.memory().contacts[k];
+      const bool is_a = c.body_a == world.tools()[0];
+      const Vec3 f = (is_a ? 1.0 : -1.0) * c.normal.dot(world.memory().contact_forces[k]) * c.normal;
       borne += ((is_a ? c.point_a : c.point_b) - out.tool.position).cross(f) / 5.0;
     }
   }
@@ -177,13 +178,13 @@ double compute_unrest_in_hold(const RunData& run) {
 }
 
 Scene with_light_tool(Scene scene) {
-  std::get<SceneRigidTool>(scene.tool.kind).mass = 0.001;
+  std::get<SceneRigidTool>(scene.first().tool.kind).mass = 0.001;
   return scene;
 }
 
 /// The hand's way turned by a quarter about y: across the cylinder's axis.
 Scene with_slide_across(Scene scene) {
-  auto& path = std::get<ScenePressAndSlidePath>(*find_path(scene.hand));
+  auto& path = std::get<ScenePressAndSlidePath>(*find_path(scene.first().hand));
   path.start = Vec3(0.0, 0.03, -0.02);
   path.slide_direction = Vec3(0.0, 0.0, 1.0);
   return scene;
@@ -218,7 +219,7 @@ ExperimentResult run_otaduy_block(const ExperimentOptions& options) {
   }
   const RunData filtered = rig.run("paper's form, filtered", "jacobian", 10.0, [](Scene& scene) {
     choose_paper_form(scene);
-    scene.methods.jacobian.filter_time = 0.1;
+    scene.methods.get<JacobianSettings>("jacobian").filter_time = 0.1;
   });
   Rig across_rig(with_slide_across(rig.scene()), options);
   const std::vector<RunData> across = run_all(across_rig, 10.0);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "palpate/haptics/replay.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "palpate/record/replay_hand.h"
 
 namespace palpate::otaduy {
@@ -32,7 +33,7 @@ RunData Rig::run(const std::string& name, const std::string& method, double slow
   set_slow_rate(scene, slow_rate);
   if (change) change(scene);
   ReplayDevice replay(device_track(truth_.ticks));
-  RunData out = run_scene(scene, world_, options_for(name, method), &replay).data;
+  RunData out = run_scene(scene, world_, options_for(name, method), {&replay}).data;
   out.name = name;
   return out;
 }
@@ -44,33 +45,14 @@ RunData Rig::run_closed(const std::string& name, const std::string& method, cons
   return out;
 }
 
-Driver::Driver(const Scene& scene, std::string_view method, World& world, Device& device)
-    : method_(make_method(scene, method, world, device)),
-      model_(method_.model.size / sizeof(Line) + 1, Line{}),
-      feedback_(method_.feedback.size / sizeof(Line) + 1, Line{}) {}
-
-StepReport Driver::step() {
-  StepReport report;
-  const MessageHeader header{0.0, ++steps_};
-  std::memcpy(model_.data()->bytes, &header, sizeof header);
-  method_.slow->step_bytes(feedback_.data()->bytes, model_.data()->bytes, report);
-  return report;
-}
-
-TickResult Driver::tick(const DeviceState& device) {
-  const MessageHeader header{device.time, ++ticks_};
-  std::memcpy(feedback_.data()->bytes, &header, sizeof header);
-  return method_.fast->tick_bytes(device, model_.data()->bytes, feedback_.data()->bytes);
-}
-
 void choose_paper_form(Scene& scene) {
-  scene.methods.jacobian.form = JacobianSettings::Form::kEquality;
-  scene.methods.jacobian.track = false;
+  scene.methods.get<JacobianSettings>("jacobian").form = JacobianSettings::Form::kEquality;
+  scene.methods.get<JacobianSettings>("jacobian").track = false;
 }
 
 void set_slow_rate(Scene& scene, double rate) {
   scene.run.slow_period = scene.run.latency = 1.0 / rate;
-  scene.run.safety.stale_after = 3.0 / rate;
+  scene.first().guards.safety.stale_after = 3.0 / rate;
 }
 
 std::vector<double> force_of(const RunData& run, int axis, double from, double to) {

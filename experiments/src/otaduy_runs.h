@@ -5,7 +5,7 @@
 
 #include "palpate/experiments/experiment.h"
 #include "palpate/experiments/scene_run.h"
-#include "palpate/methods/method.h"
+#include "palpate/methods/hand_driven.h"
 
 // What the experiments after Otaduy & Gross 2007 share.
 namespace palpate::otaduy {
@@ -33,23 +33,6 @@ class Rig {
   const ExperimentOptions& options_;
   World world_;
   RunData truth_;
-};
-
-/// Both halves of a method, driven by hand: for what a run does not show (times of stages, equal rates).
-class Driver {
- public:
-  Driver(const Scene& scene, std::string_view method, World& world, Device& device);
-  /// A slow step; its model is what the next ticks get.
-  StepReport step();
-  TickResult tick(const DeviceState& device);
-
- private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-  Method method_;
-  std::vector<Line> model_, feedback_;
-  std::uint64_t steps_ = 0, ticks_ = 0;
 };
 
 /// The paper's form of `jacobian`: equality, no friction, its own visual tool.

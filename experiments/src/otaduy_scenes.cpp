@@ -57,7 +57,7 @@ Scene put_liver(Scene scene, const std::string& file, double scale) {
   }
   organ.fixed.front().max.y() = bottom + 0.2 * (top.y() - bottom);
   // The rod's tip is 48 mm below its handle.
-  std::get<ScenePressAndSlidePath>(*find_path(scene.hand)).start = Vec3(top.x(), top.y() + 0.068, top.z());
+  std::get<ScenePressAndSlidePath>(*find_path(scene.first().hand)).start = Vec3(top.x(), top.y() + 0.068, top.z());
   return scene;
 }
 

@@ -7,47 +7,63 @@ namespace {
 
 class Recorder final : public RunSink {
  public:
-  Recorder(RunData& data, bool keep, RecordingWriter* writer) : data_(data), keep_(keep), writer_(writer) {}
-  void add(const TickRow& row) override { add(data_.ticks, row); }
-  void add(const StepRow& row) override { add(data_.steps, row); }
-
- private:
-  template <typename Row>
-  void add(std::vector<Row>& rows, const Row& row) {
-    if (keep_) rows.push_back(row);
+  Recorder(SceneRun& run, bool keep, RecordingWriter* writer) : run_(run), keep_(keep), writer_(writer) {}
+  void add(const TickRow& row) override {
+    if (keep_) run_.data_of(row.tool_number).ticks.push_back(row);
+    if (writer_) writer_->add(row, row.tool_number);
+  }
+  void add(const StepRow& row) override {
+    for (std::size_t i = 0; keep_ && i <= run_.others.size(); ++i) run_.data_of(i).steps.push_back(row);
     if (writer_) writer_->add(row);
   }
 
-  RunData& data_;
+ private:
+  SceneRun& run_;
   const bool keep_;
   RecordingWriter* writer_;
 };
 
 }  // namespace
 
-SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, Device* device) {
-  const std::string name = options.method.empty() ? scene.method : options.method;
-  std::unique_ptr<Device> own;
-  if (!device) {
-    own = make_device(scene);
-    device = own.get();
+std::vector<const RunData*> SceneRun::all() const {
+  std::vector<const RunData*> out = {&data};
+  for (const RunData& other : others) out.push_back(&other);
+  return out;
+}
+
+SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, std::vector<Device*> devices) {
+  std::vector<std::unique_ptr<Device>> own;
+  devices.resize(scene.tools.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i]) continue;
+    own.push_back(make_device(scene, i));
+    devices[i] = own.back().get();
   }
-  Method method = make_method(scene, name, world, *device);
+  std::vector<Method> methods = make_methods(scene, options.method, world, devices);
 
   SceneRun out;
-  out.data.name = name;
+  out.others.resize(scene.tools.size() - 1);
+  std::vector<ToolParts> tools;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    const HeldTool& held = scene.tools[i];
+    out.data_of(i).name = options.method.empty() ? held.method : options.method;
+    if (scene.tools.size() > 1) out.data_of(i).tool = held.name;
+    tools.push_back({methods[i], *devices[i], held.guards});
+  }
   std::optional<RecordingWriter> writer;
   if (!options.recording.empty())
-    writer.emplace(options.recording, make_recording_header(scene, name, options.lockstep));
-  Recorder recorder(out.data, options.keep_rows, writer ? &*writer : nullptr);
+    writer.emplace(options.recording, make_recording_header(scene, options.method, options.lockstep));
+  Recorder recorder(out, options.keep_rows, writer ? &*writer : nullptr);
 
-  const RunParts parts{method, *device, &recorder};
+  const RunParts parts(std::move(tools), &recorder);
   out.summary = options.lockstep ? run_lockstep(scene.run, parts, options.control)
                                  : run_realtime(scene.run, options.realtime, parts, options.control);
   if (writer) writer->close();
-  out.data.tick_times = out.summary.tick_times;
-  out.data.step_times = out.summary.step_times;
-  out.data.deadline_misses = out.summary.tick_misses;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    out.data_of(i).tick_times = out.summary.tick_times;
+    out.data_of(i).step_times = out.summary.step_times;
+    out.data_of(i).deadline_misses = out.summary.tick_misses;
+  }
   return out;
 }
 

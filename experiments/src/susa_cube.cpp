@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "experiments.h"
+#include "palpate/methods/accelerance_settings.h"
 #include "susa_run.h"
 
 // The paper's section 7.2: a heavy cube drifts into a pointer that stands still.
@@ -75,11 +76,11 @@ Plot make_bounce_plot(const std::string& title, const std::vector<Bounce>& all) 
 
 std::vector<Bounce> bounce_all(double stiffness, const ExperimentOptions& options) {
   Scene scene = load_at("susa-cube", 0.05);
-  scene.tool.coupling.stiffness = stiffness;
+  scene.first().tool.coupling.stiffness = stiffness;
   std::vector<Bounce> out;
   out.push_back(bounce(scene, "reference", "single rate, 1 ms", options));
   out.push_back(bounce(scene, "accelerance", "accelerance, 50 ms / 1 ms", options));
-  scene.methods.accelerance.way = AcceleranceSettings::Way::kTests;
+  scene.methods.get<AcceleranceSettings>("accelerance").way = AcceleranceSettings::Way::kTests;
   out.push_back(bounce(scene, "accelerance", "accelerance by tests, 50 ms / 1 ms", options));
   out.push_back(bounce(scene, "impulse", "impulse, 50 ms / 1 ms", options));
   return out;

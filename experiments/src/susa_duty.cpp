@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiments.h"
+#include "palpate/methods/accelerance_settings.h"
 #include "palpate/scene/builtin.h"
 #include "susa_run.h"
 
@@ -14,7 +15,7 @@ namespace susa {
 namespace {
 
 std::vector<SceneKeyframe>& keyframes_of(Scene& scene) {
-  return std::get<SceneKeyframePath>(*find_path(scene.hand)).keyframes;
+  return std::get<SceneKeyframePath>(*find_path(scene.first().hand)).keyframes;
 }
 
 /// So many cubes in a block, pushed through by the ball at the height of the lowest.
@@ -32,7 +33,7 @@ Scene make_pile(const std::array<int, 3>& count) {
     if (k.position == Vec3(0.05, 0.06, 0.02)) k.position = Vec3(0.1, 0.03, 0.0);
   }
   scene.run.seconds = 2.5;
-  scene.run.safety.ramp_time = 0.0;
+  scene.first().guards.safety.ramp_time = 0.0;
   return scene;
 }
 
@@ -62,7 +63,7 @@ ExperimentResult run_susa_duty(const ExperimentOptions& options) {
       return run_timed(scene, world, method, fmt::format("{}, {}", name, method), options);
     };
     const TimedRun direct = run("accelerance"), impulse = run("impulse");
-    scene.methods.accelerance.way = AcceleranceSettings::Way::kTests;
+    scene.methods.get<AcceleranceSettings>("accelerance").way = AcceleranceSettings::Way::kTests;
     const TimedRun tests = run("accelerance");
     scene.run.seconds = 1.2;  // single rate takes its time
     const TimedRun single = run("reference");
@@ -122,9 +123,9 @@ ExperimentResult run_susa_eighty(const ExperimentOptions& options) {
       keys.push_back({.time = 12.0 * lap + k[0], .position = Vec3(k[1], k[2], k[3] + 0.02 * lap)});
   }
   scene.run.seconds = 60.0;
-  scene.run.safety.ramp_time = 0.0;
+  scene.first().guards.safety.ramp_time = 0.0;
   World world = make_world(scene);
-  EnergyAtSteps energy(world, scene.tool.coupling.stiffness);
+  EnergyAtSteps energy(world, scene.first().tool.coupling.stiffness);
   std::vector<double> energies, depths;  // at the beginning of each slow step; after it
   int unsolved = 0;
   const TimedRun run = run_timed(scene, world, "accelerance", "accelerance", options, [&](const SeenStep& step) {

@@ -6,6 +6,7 @@
 
 #include "experiments.h"
 #include "palpate/bodies/rigid_body.h"
+#include "palpate/methods/accelerance_settings.h"
 #include "susa_run.h"
 
 // Many bodies touched at once, where the paper's method broke at eight; and bodies with joints.
@@ -18,16 +19,16 @@ Scene make_plate(int columns, int rows, double stiffness) {
   const int count = columns * rows;
   Scene scene;
   scene.name = "susa-neighbours";
-  scene.method = "accelerance";
+  scene.first().method = "accelerance";
   scene.run.seconds = 3.0;
-  set_slow_period(scene.run, 0.05);
+  set_slow_period(scene, 0.05);
   SceneRigidTool plate;
   plate.shape.kind = BoxShape{.size = Vec3(0.02 * columns + 0.03, 0.01, 0.02 * rows + 0.03)};
   plate.mass = 0.1;
-  scene.tool.kind = plate;
-  scene.tool.friction = 0.3;
-  scene.tool.coupling.stiffness = stiffness / count;
-  scene.tool.coupling.damping = 4.0 / count;
+  scene.first().tool.kind = plate;
+  scene.first().tool.friction = 0.3;
+  scene.first().tool.coupling.stiffness = stiffness / count;
+  scene.first().tool.coupling.damping = 4.0 / count;
   scene.world.solver.tolerance = 1e-7;
   SceneRigid cube;
   cube.shape.kind = BoxShape{.size = Vec3::Constant(0.02)};
@@ -46,8 +47,8 @@ Scene make_plate(int columns, int rows, double stiffness) {
                                               {.time = 1.5, .position = pressed},
                                               {.time = 2.5, .position = aside},
                                               {.time = 3.0, .position = aside}}};
-  scene.hand.kind = hand;
-  scene.run.safety.ramp_time = 0.0;
+  scene.first().hand.kind = hand;
+  scene.first().guards.safety.ramp_time = 0.0;
   return scene;
 }
 
@@ -105,11 +106,11 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
       return run_timed(scene, world, "accelerance", fmt::format("{} cubes, {}", columns * rows, name), options);
     };
     const TimedRun direct = run("direct");
-    scene.methods.accelerance.local_contacts = false;
+    scene.methods.get<AcceleranceSettings>("accelerance").local_contacts = false;
     const TimedRun held = run("contacts held");
-    scene.methods.accelerance.coupled = false;
+    scene.methods.get<AcceleranceSettings>("accelerance").coupled = false;
     const TimedRun single = run("not coupled");
-    scene.methods.accelerance.way = AcceleranceSettings::Way::kTests;
+    scene.methods.get<AcceleranceSettings>("accelerance").way = AcceleranceSettings::Way::kTests;
     // Three test simulations a neighbour: beyond the paper's eight they take minutes.
     std::optional<TimedRun> tests;
     if (columns * rows <= 8) tests = run("tests");
@@ -125,12 +126,12 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
                            {format_quantity(ripple_of(held), "N")},
                            {format_quantity(ripple_of(single), "N")},
                            {tests ? describe(*tests) : "–"},
-                           {format_quantity(direct.run.summary.energy, "J")},
+                           {format_quantity(direct.run.summary.hand().energy, "J")},
                            {format_quantity(1e-9 * direct.ticks.mean_ns(), "s")},
                            {fmt::format("{}", most_contacts(direct.run.data))}}});
     if (columns * rows < 32) continue;
     ripple = ripple_of(direct);
-    energy = direct.run.summary.energy;
+    energy = direct.run.summary.hand().energy;
     tick = 1e-9 * direct.ticks.compute_percentile_ns(0.99);
     force = compute_mean_force(direct.run.data, 1.0, 1.5);
     for (const TimedRun* r : {&direct, &single})
@@ -174,7 +175,7 @@ ExperimentResult run_susa_stand(const ExperimentOptions& options) {
         World& w = step.world;
         lowest = std::min(lowest, lamp->compute_point({}).y());
         for (const Joint& j : w.joints()) {
-          const auto body = [&](int i) { return i < 0 ? nullptr : w.bodies()[static_cast<std::size_t>(i)].body.get(); };
+          const auto body = [&](int i) { return i < 0 ? nullptr : w.bodies()[as_size(i)].body.get(); };
           joint_error = std::max(joint_error, compute_joint_error(j, body(j.body_a), body(j.body_b)));
         }
       });
@@ -194,7 +195,7 @@ ExperimentResult run_susa_stand(const ExperimentOptions& options) {
       {"joints apart, at most", "they hold", joint_error, 2e-3, Relation::kAtMost, "m"},
       {"peak force on the lamp against single rate, each with its own hand", "\"stable dynamic haptic interaction\"",
        100.0 * std::abs(peak_of(ours) / peak_of(truth) - 1.0), 10.0, Relation::kAtMost, "%"},
-      {"energy given to the hand", "stable", ours.run.summary.energy, 0.0, Relation::kAtMost, "J"},
+      {"energy given to the hand", "stable", ours.run.summary.hand().energy, 0.0, Relation::kAtMost, "J"},
       {"uppermost die fell by", "knocked over", fallen, 0.01, Relation::kAtLeast, "m"},
   };
   out.report.title = "A jointed light stand and dice";

@@ -18,41 +18,26 @@ double cpu_seconds() noexcept {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Stands before a slow half and writes down what its steps did and cost.
-class SlowStopwatch final : public SlowHalf {
+/// Writes down what a method's ticks and steps did and cost.
+class Stopwatch final : public LoopWatch {
  public:
-  SlowStopwatch(std::unique_ptr<SlowHalf> inner, World& world, std::vector<TimedStep>& steps, const AfterStep& after,
-                bool moves_bodies)
-      : inner_(std::move(inner)), world_(world), steps_(steps), after_(after), moves_bodies_(moves_bodies) {}
-  void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override {
-    const double start = cpu_seconds();
-    inner_->step_bytes(feedback, model, report);
-    steps_.push_back({report, cpu_seconds() - start});
-    const auto* fast = moves_bodies_ ? reinterpret_cast<const accelerance::Feedback*>(feedback) : nullptr;
-    if (after_) after_({world_, report, fast});
+  Stopwatch(World& world, TimedRun& out, const AfterStep& after) : world_(world), out_(out), after_(after) {}
+
+  void before_tick() noexcept override { tick_start_ = cpu_seconds(); }
+  void after_tick(std::span<const TickRow>) noexcept override {
+    out_.ticks.add(static_cast<std::int64_t>(1e9 * (cpu_seconds() - tick_start_)));
+  }
+  void before_step() override { step_start_ = cpu_seconds(); }
+  void after_step(const StepRow& step, std::span<const ToolMessages> tools) override {
+    out_.steps.push_back({step, cpu_seconds() - step_start_});
+    if (after_) after_({world_, step, tools[0].feedback.as<accelerance::Feedback>()});
   }
 
  private:
-  std::unique_ptr<SlowHalf> inner_;
   World& world_;
-  std::vector<TimedStep>& steps_;
+  TimedRun& out_;
   const AfterStep& after_;
-  const bool moves_bodies_;
-};
-
-class FastStopwatch final : public FastHalf {
- public:
-  FastStopwatch(std::unique_ptr<FastHalf> inner, Histogram& ticks) : inner_(std::move(inner)), ticks_(ticks) {}
-  TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept override {
-    const double start = cpu_seconds();
-    const TickResult out = inner_->tick_bytes(device, model, feedback);
-    ticks_.add(static_cast<std::int64_t>(1e9 * (cpu_seconds() - start)));
-    return out;
-  }
-
- private:
-  std::unique_ptr<FastHalf> inner_;
-  Histogram& ticks_;
+  double tick_start_ = 0.0, step_start_ = 0.0;
 };
 
 class Keeper final : public RunSink {
@@ -70,8 +55,8 @@ class Keeper final : public RunSink {
 Scene load_at(const std::string& name, double slow_period) {
   Scene scene = load_builtin_scene(name);
   scene.run.slow_period = scene.run.latency = slow_period;
-  scene.run.safety.stale_after = 3.0 * slow_period;
-  scene.run.safety.ramp_time = 0.0;
+  scene.first().guards.safety.stale_after = 3.0 * slow_period;
+  scene.first().guards.safety.ramp_time = 0.0;
   return scene;
 }
 
@@ -80,7 +65,7 @@ double TimedRun::stage(Stage stage) const {
   for (const TimedStep& s : steps) {
     double all = 0.0;
     for (const double t : s.report.stage_time) all += std::isfinite(t) ? t : 0.0;
-    const double t = s.report.stage_time[static_cast<std::size_t>(stage)];
+    const double t = s.report.stage_time[as_size(stage)];
     if (std::isfinite(t) && all > 0.0) sum += s.seconds * t / all;
   }
   return steps.empty() ? kNotMeasured : sum / static_cast<double>(steps.size());
@@ -92,16 +77,14 @@ TimedRun run_timed(const Scene& scene, World& world, const std::string& method_n
   const std::unique_ptr<Device> device = make_device(scene);
   Method method = make_method(scene, method_name, world, *device);
   const bool slow = method.slow != nullptr;
-  if (slow) {
-    const bool moves_bodies = method_name == "accelerance" || method_name == "impulse";
-    method.slow = std::make_unique<SlowStopwatch>(std::move(method.slow), world, out.steps, after, moves_bodies);
-  }
-  method.fast = std::make_unique<FastStopwatch>(std::move(method.fast), out.ticks);
+  Stopwatch stopwatch(world, out, after);
   Keeper keeper(out.run.data);
   RunControl control;
   control.stop = options.stop;
   if (options.progress) control.progress = [&](double t) { options.progress(name, t / scene.run.seconds); };
-  out.run.summary = run_lockstep(scene.run, {method, *device, &keeper}, control);
+  RunParts parts(method, *device, &keeper, scene.first().guards);
+  parts.watch = &stopwatch;
+  out.run.summary = run_lockstep(scene.run, parts, control);
   out.run.data.name = name;
   out.run.data.tick_times = out.run.summary.tick_times;
   out.run.data.step_times = out.run.summary.step_times;
@@ -133,23 +116,23 @@ void EnergyAtSteps::read(const World& world) {
   energies_.assign(world.bodies().size(), 0.0);
   for (std::size_t i = 0; i < energies_.size(); ++i) {
     const Body* body = world.bodies()[i].body.get();
-    if (body && static_cast<int>(i) != world.tool()) energies_[i] = body->compute_energy().total();
+    if (body && !world.is_tool(static_cast<int>(i))) energies_[i] = body->compute_energy().total();
   }
 }
 
 double EnergyAtSteps::add(const SeenStep& step) {
   const std::int32_t moved = step.fast->header.sequence > 0 ? step.fast->bodies : 0;
   for (std::int32_t k = 0; k < moved; ++k) {
-    const accelerance::Feedback::Body& f = step.fast->body[static_cast<std::size_t>(k)];
-    const auto& body = dynamic_cast<const RigidBody&>(*step.world.bodies()[static_cast<std::size_t>(f.body)].body);
+    const accelerance::Feedback::Body& f = step.fast->body[as_size(k)];
+    const auto& body = dynamic_cast<const RigidBody&>(*step.world.bodies()[as_size(f.body)].body);
     const Vec3 spin = body.centre_pose().rotation * (f.pose.rotation.conjugate() * f.velocity.tail<3>());
-    energies_[static_cast<std::size_t>(f.body)] = 0.5 * body.mass() * f.velocity.head<3>().squaredNorm() +
-                                                  0.5 * spin.dot(body.compute_world_inertia() * spin) -
-                                                  body.mass() * step.world.settings().gravity.dot(f.pose.position);
+    energies_[as_size(f.body)] = 0.5 * body.mass() * f.velocity.head<3>().squaredNorm() +
+                                 0.5 * spin.dot(body.compute_world_inertia() * spin) -
+                                 body.mass() * step.world.settings().gravity.dot(f.pose.position);
   }
   double sum = std::accumulate(energies_.begin(), energies_.end(), 0.0);
   for (std::int32_t k = 0; k < step.fast->contacts && moved > 0; ++k)
-    sum += 0.5 / stiffness_ * step.fast->contact[static_cast<std::size_t>(k)].force.squaredNorm();
+    sum += 0.5 / stiffness_ * step.fast->contact[as_size(k)].force.squaredNorm();
   read(step.world);
   return sum;
 }

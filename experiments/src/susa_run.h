@@ -35,7 +35,8 @@ struct TimedRun {
 struct SeenStep {
   World& world;
   const StepReport& report;
-  const accelerance::Feedback* fast;  ///< what it began with; null of methods that move nothing in the fast loop
+  /// What the step began with; null if the method does not move bodies in its fast loop.
+  const accelerance::Feedback* fast;
 };
 using AfterStep = std::function<void(const SeenStep& step)>;
 

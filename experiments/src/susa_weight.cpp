@@ -5,6 +5,7 @@
 
 #include "experiments.h"
 #include "palpate/bodies/rigid_body.h"
+#include "palpate/methods/accelerance_settings.h"
 #include "susa_run.h"
 
 // What things weigh in the hand: pushed over a table, and lifted by two fingers.
@@ -33,14 +34,14 @@ struct Push {
 
 Push push_cube(double period, AcceleranceSettings::Way way, const std::string& name, const ExperimentOptions& options) {
   Scene scene = load_at("susa-push", period);
-  scene.methods.accelerance.way = way;
+  scene.methods.get<AcceleranceSettings>("accelerance").way = way;
   World world = make_world(scene);
   const RigidBody& cube = find_rigid(world, "cube");
   Push out;
   out.data = run_timed(scene, world, "accelerance", name, options, [&](const SeenStep& step) {
                for (std::int32_t k = 0; k < step.fast->bodies && step.fast->header.sequence > 0; ++k) {
-                 const accelerance::Feedback::Body& f = step.fast->body[static_cast<std::size_t>(k)];
-                 if (step.world.bodies()[static_cast<std::size_t>(f.body)].body.get() != &cube) continue;
+                 const accelerance::Feedback::Body& f = step.fast->body[as_size(k)];
+                 if (step.world.bodies()[as_size(f.body)].body.get() != &cube) continue;
                  out.times.push_back(step.fast->header.time + scene.run.dt);
                  out.speeds.push_back(f.velocity.x());
                }

@@ -74,7 +74,7 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("wall");
   World world = make_world(scene);
   const double limit =
-      max_passive_stiffness(make_device(scene)->info().damping, scene.tool.coupling.damping, scene.run.dt);
+      max_passive_stiffness(make_device(scene)->info().damping, scene.first().tool.coupling.damping, scene.run.dt);
 
   struct Case {
     std::string name;
@@ -87,9 +87,9 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
       {fmt::format("{:.0f} N/m with passivity control", 10.0 * limit), 10.0 * limit, true}};
   std::vector<RunData> runs;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    scene.tool.coupling.stiffness = cases[i].stiffness;
-    scene.run.passivity.reset();
-    if (cases[i].control) scene.run.passivity.emplace();
+    scene.first().tool.coupling.stiffness = cases[i].stiffness;
+    scene.first().guards.passivity.reset();
+    if (cases[i].control) scene.first().guards.passivity.emplace();
     SceneRunOptions once;
     once.control.stop = options.stop;
     runs.push_back(run_scene(scene, world, once).data);

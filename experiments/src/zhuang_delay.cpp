@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "experiments.h"
+#include "palpate/methods/interpolation_settings.h"
 #include "zhuang_runs.h"
 
 // Zhuang & Canny 2000, sections 5.2 and 6: "the softer the object is, the longer delay the human operator can
@@ -79,10 +80,10 @@ Truths compare_truths(double cell, const ExperimentOptions& options) {
   Scene scene = make_pressed_block(block);
   World world = make_world(scene);
   const RunData ours = run_truth(scene, world, options);
-  scene.tool = {};
-  scene.tool.kind = ScenePointTool{.radius = block.radius};
-  scene.tool.coupling.stiffness = 5000.0;
-  scene.tool.coupling.damping = 5.0;
+  scene.first().tool = {};
+  scene.first().tool.kind = ScenePointTool{.radius = block.radius};
+  scene.first().tool.coupling.stiffness = 5000.0;
+  scene.first().tool.coupling.damping = 5.0;
   World other = make_world(scene);
   SceneRunOptions once;
   once.method = "reference";
@@ -134,9 +135,9 @@ Table compare_variants(const ExperimentOptions& options, std::vector<RunData>& r
     if (options.stop && options.stop->load()) break;
     Scene scene = original;
     set_slow_period(scene, kPeriod, v.latency * kPeriod);
-    scene.methods.interpolation.display = v.display;
-    scene.methods.interpolation.force = v.force;
-    scene.methods.interpolation.predict = v.predict;
+    scene.methods.get<InterpolationSettings>("interpolation").display = v.display;
+    scene.methods.get<InterpolationSettings>("interpolation").force = v.force;
+    scene.methods.get<InterpolationSettings>("interpolation").predict = v.predict;
     RunData data = run(scene, world, options, v.name);
     const Metrics m = compute_metrics(data, &truth);
     // A state is shown whole when its model is as old as it gets; a prediction is of a slow step later.

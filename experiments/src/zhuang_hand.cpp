@@ -31,7 +31,7 @@ double compute_tip(const FemBody& beam) {
   double sum = 0.0;
   int count = 0;
   for (int i = 0; i < beam.node_count(); ++i) {
-    const auto k = static_cast<std::size_t>(i);
+    const auto k = as_size(i);
     if (beam.rest_positions()[k].x() < 0.0799) continue;
     sum += beam.positions()[k].y();
     ++count;
@@ -42,7 +42,7 @@ double compute_tip(const FemBody& beam) {
 Track follow(const Scene& scene, const ExperimentOptions& options) {
   World world = make_world(scene);
   const std::unique_ptr<Device> device = make_device(scene);
-  Driver driver(scene, "interpolation", world, *device);
+  HandDriven driver(make_method(scene, "interpolation", world, *device));
   const auto& beam = dynamic_cast<const FemBody&>(*world.bodies()[0].body);
   const int each = static_cast<int>(std::lround(scene.run.slow_period / scene.run.dt));
   const int ticks = static_cast<int>(std::lround(scene.run.seconds / scene.run.dt));
@@ -71,11 +71,10 @@ Track follow(const Scene& scene, const ExperimentOptions& options) {
     for (std::size_t f = 0; f < 5; ++f) out.force[f].push_back(felt.finger_forces[f].norm());
   }
   // In each slow period the force goes in equal parts from what it was to what it is at the end.
-  for (std::size_t first = static_cast<std::size_t>(each); first + static_cast<std::size_t>(each) < shown.size();
-       first += static_cast<std::size_t>(each)) {
+  for (std::size_t first = as_size(each); first + as_size(each) < shown.size(); first += as_size(each)) {
     for (std::size_t f = 0; f < 5; ++f) {
-      const Vec3 part = (shown[first + static_cast<std::size_t>(each) - 1][f] - shown[first - 1][f]) / each;
-      for (std::size_t i = first; i < first + static_cast<std::size_t>(each); ++i)
+      const Vec3 part = (shown[first + as_size(each) - 1][f] - shown[first - 1][f]) / each;
+      for (std::size_t i = first; i < first + as_size(each); ++i)
         out.jump_error = std::max(out.jump_error, (shown[i][f] - shown[i - 1][f] - part).norm());
     }
   }
@@ -84,7 +83,7 @@ Track follow(const Scene& scene, const ExperimentOptions& options) {
 
 double value_at(const Track& track, const std::vector<double>& values, double time) {
   const auto at = std::lower_bound(track.time.begin(), track.time.end(), time);
-  return at == track.time.end() ? kNotAvailable : values[static_cast<std::size_t>(at - track.time.begin())];
+  return at == track.time.end() ? kNotAvailable : values[as_size(at - track.time.begin())];
 }
 
 }  // namespace

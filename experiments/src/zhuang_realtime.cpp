@@ -42,7 +42,7 @@ Load measure(int cells) {
   set_slow_period(scene, kPeriod, 0.0);
   World world = make_world(scene);
   const std::unique_ptr<Device> device = make_device(scene);
-  Driver driver(scene, "interpolation", world, *device);
+  HandDriven driver(make_method(scene, "interpolation", world, *device));
   Load out;
   out.vertices = world.bodies()[0].body->block_count();
   DeviceState hand = device->read(0.0);

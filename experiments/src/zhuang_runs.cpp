@@ -7,11 +7,11 @@ namespace palpate::zhuang {
 Scene make_pressed_block(const PressedBlock& b) {
   Scene scene;
   scene.name = "pressed block";
-  scene.method = "interpolation";
+  scene.first().method = "interpolation";
   scene.run.seconds = b.seconds;
-  scene.run.safety.ramp_time = 0.0;
+  scene.first().guards.safety.ramp_time = 0.0;
   scene.world.gravity = Vec3::Zero();
-  scene.tool.kind = SceneFingersTool{.fingers = {{.radius = b.radius}}};
+  scene.first().tool.kind = SceneFingersTool{.fingers = {{.radius = b.radius}}};
   SceneSoft block;
   block.shape = SceneShape{.kind = BoxShape{.size = b.size}};
   block.model = SceneSoft::Model::kStVenantKirchhoff;
@@ -20,14 +20,14 @@ Scene make_pressed_block(const PressedBlock& b) {
   block.material = {.young_modulus = b.young, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = b.damping};
   block.fixed = {{.min = Vec3(-1.0, -1.0, -1.0), .max = Vec3(1.0, -b.size.y() + 1e-6, 1.0)}};
   scene.bodies = {{.name = "block", .kind = block, .position = Vec3(0.0, -0.5 * b.size.y(), 0.0), .friction = 0.3}};
-  scene.hand = b.hand;
+  scene.first().hand = b.hand;
   return scene;
 }
 
 void set_slow_period(Scene& scene, double period, double latency) {
   scene.run.slow_period = period;
   scene.run.latency = latency;
-  scene.run.safety.stale_after = latency + 2.0 * period;
+  scene.first().guards.safety.stale_after = latency + 2.0 * period;
 }
 
 double compute_fastest(const World& world) {

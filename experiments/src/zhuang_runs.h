@@ -9,8 +9,6 @@
 // What the experiments after Zhuang & Canny 2000 share: a ball of a finger over a soft block.
 namespace palpate::zhuang {
 
-using otaduy::Driver;
-
 struct PressedBlock {
   double young = 2e4;           ///< [Pa]
   Vec3 size{0.06, 0.03, 0.06};  ///< [m], its top at y = 0, fixed below

@@ -231,7 +231,7 @@ static ExperimentResult reproduce_rotation(const ExperimentOptions&) {
     for (int degrees = 0; degrees <= 180; degrees += 5) {
       const double angle = degrees * M_PI / 180.0;
       const Quat turn(Eigen::AngleAxisd(angle, Vec3(1, 2, 2).normalized()));
-      for (int i = 0; i < tets.node_count(); ++i) tets.set_position(i, turn * start[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < tets.node_count(); ++i) tets.set_position(i, turn * start[as_size(i)]);
       series.x.push_back(angle);
       series.y.push_back(tets.compute_elastic_energy() / scale);
     }

@@ -6,6 +6,7 @@
 #include "experiments.h"
 #include "palpate/bodies/explicit_tets.h"
 #include "palpate/bodies/nonlinear_tets.h"
+#include "palpate/methods/interpolation_settings.h"
 #include "zhuang_runs.h"
 
 // Zhuang & Canny 2000, section 5.1: "the ratio between a collision free integration time step and that of a penalty
@@ -42,12 +43,12 @@ Outcome press(const Scene& original, World& world, const Case& which, double dt)
   Scene scene = original;
   set_slow_period(scene, kStepsEach * dt, 0.0);
   scene.run.dt = scene.run.slow_period;
-  InterpolationSettings& s = scene.methods.interpolation;
+  InterpolationSettings& s = scene.methods.get<InterpolationSettings>("interpolation");
   s.contact = which.contact;
   s.penalty_stiffness = which.stiffness;
   s.time_step = dt;
   const std::unique_ptr<Device> start = make_device(scene);
-  Driver driver(scene, "interpolation", world, *start);
+  HandDriven driver(make_method(scene, "interpolation", world, *start));
   Outcome out;
   double deep = 0.0;
   int samples = 0;

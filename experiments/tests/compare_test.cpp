@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "palpate/core/error.h"
 #include "palpate/experiments/experiment.h"
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
+#include "sample_runs.h"
 
 namespace palpate::compare_test {
 namespace {
@@ -94,10 +99,151 @@ TEST(Compare, ReportHasEveryMethodAndPlot) {
   ASSERT_EQ(report.tables.size(), 3u);
   std::size_t able = 0;
   const ToolSettings tool = make_tool_settings(scene);
-  for (const MethodInfo& method : registered_methods()) able += method.refuse(world, tool).empty() ? 1u : 0u;
+  for (const MethodInfo& method : registered_methods()) able += method.refuse({world, tool}).empty() ? 1u : 0u;
   EXPECT_EQ(report.tables[0].rows.size(), able);
   EXPECT_GE(report.plots.size(), 6u);
   EXPECT_LT(make_report_html(report).size(), 3u << 20);
+}
+
+TEST(Compare, TruthComesFirstAndEveryMethodOnce) {
+  const Scene scene = short_scene("sine-static", 0.1);
+  World world = make_world(scene);
+  CompareOptions options;
+  options.methods = {"direct", "reference", "halfspace"};
+  const Comparison c = compare_methods(scene, world, options);
+  ASSERT_EQ(c.metrics.size(), 3u);
+  EXPECT_EQ(c.metrics[0].name, "reference");
+  EXPECT_TRUE(c.metrics[0].truth);
+  EXPECT_TRUE(std::isnan(c.metrics[0].metrics.force_error_rms)) << "the truth has no error against itself";
+  EXPECT_EQ(c.metrics[1].name, "direct");
+  EXPECT_EQ(c.metrics[2].name, "halfspace");
+  EXPECT_FALSE(c.metrics[1].truth);
+  for (const NamedMetrics& m : c.metrics) EXPECT_EQ(m.tool, "") << "there is only one";
+  EXPECT_TRUE(c.skipped.empty()) << "those asked for are not passed over";
+}
+
+TEST(Compare, MethodsThatCannotWorkAreLeftOutWithTheirReason) {
+  const Scene scene = short_scene("sine-static", 0.02);
+  World world = make_world(scene);
+  const Comparison c = compare_methods(scene, world, {});
+  ASSERT_FALSE(c.skipped.empty());
+  for (const SkippedMethod& s : c.skipped) {
+    EXPECT_FALSE(s.reason.empty()) << s.name;
+    for (const SceneRun& run : c.runs) EXPECT_NE(run.data.name, s.name);
+  }
+  const Report report = make_comparison_report(scene, world, c);
+  for (const SkippedMethod& s : c.skipped)
+    EXPECT_NE(
+        std::find(report.paragraphs.begin(), report.paragraphs.end(), "Left out: " + s.name + " (" + s.reason + ")."),
+        report.paragraphs.end());
+}
+
+TEST(Compare, StopRequestEndsItAfterTheRunUnderWay) {
+  const Scene scene = short_scene("sine-static", 0.2);
+  World world = make_world(scene);
+  std::atomic<bool> stop{false};
+  CompareOptions options;
+  options.stop = &stop;
+  options.progress = [&](std::string_view method, double) { stop = stop || method != "reference"; };
+  const Comparison c = compare_methods(scene, world, options);
+  EXPECT_TRUE(c.stopped);
+  EXPECT_EQ(c.runs.size(), 1u);
+}
+
+TEST(Compare, ProgressGoesFromNothingToAllForEveryMethod) {
+  const Scene scene = short_scene("sine-static", 0.2);
+  World world = make_world(scene);
+  std::map<std::string, double, std::less<>> share;
+  CompareOptions options;
+  options.methods = {"direct", "halfspace"};
+  options.progress = [&](std::string_view method, double now) {
+    const auto [at, first] = share.try_emplace(std::string(method), now);
+    EXPECT_GE(now, at->second);
+    EXPECT_LE(now, 1.0);
+    at->second = now;
+  };
+  compare_methods(scene, world, options);
+  ASSERT_EQ(share.size(), 3u);
+  for (const auto& [method, last] : share) EXPECT_GT(last, 0.7) << method;
+}
+
+/// Two tools, as a comparison holds them: what each feels is `force` along x, the other way for the right one [N].
+Comparison make_two_handed(double error) {
+  const auto run_of = [](const std::string& name, double force) {
+    SceneRun run;
+    run.data = testing::make_still_run(name, 100, Vec3(force, 0.0, 0.0));
+    run.data.tool = "left";
+    run.others = {testing::make_still_run(name, 100, Vec3(-2.0 * force, 0.0, 0.0))};
+    run.others[0].tool = "right";
+    return run;
+  };
+  Comparison c;
+  c.reference = run_of("reference", 1.0);
+  c.runs = {run_of("direct", 1.0 + error)};
+  for (const SceneRun* run : {&c.reference, &c.runs[0]}) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const RunData& data = *run->all()[i];
+      const RunData* truth = run == &c.reference ? nullptr : c.reference.all()[i];
+      c.metrics.push_back({data.name, compute_metrics(data, truth), truth == nullptr, data.tool});
+    }
+  }
+  return c;
+}
+
+TEST(Compare, ReportOfTwoToolsHasTablesAndPlotsForEach) {
+  const Scene scene = short_scene("sine-static", 0.1);
+  const World world = make_world(scene);
+  const Report report = make_comparison_report(scene, world, make_two_handed(0.1));
+  for (const char* tool : {"left", "right"}) {
+    const std::string prefix = std::string(tool) + ": ";
+    const auto force = std::find_if(report.tables.begin(), report.tables.end(),
+                                    [&](const Table& t) { return t.title == prefix + "Force"; });
+    ASSERT_NE(force, report.tables.end()) << tool;
+    ASSERT_EQ(force->rows.size(), 2u);
+    EXPECT_EQ(force->rows[0].name, "reference");
+    EXPECT_EQ(force->rows[1].name, "direct");
+    // The right hand feels twice the force, and twice the error.
+    EXPECT_EQ(force->rows[1].cells[0].text, std::string(tool) == "left" ? "100 mN" : "200 mN");
+    const auto plot = std::find_if(report.plots.begin(), report.plots.end(),
+                                   [&](const Plot& p) { return p.title == prefix + "Force on the hand"; });
+    ASSERT_NE(plot, report.plots.end()) << tool;
+    EXPECT_EQ(plot->series.size(), 2u);
+  }
+  for (const Table& table : report.tables)
+    EXPECT_TRUE(table.title.starts_with("left: ") || table.title.starts_with("right: ")) << table.title;
+}
+
+TEST(Compare, JsonNamesTheToolsOnlyIfThereAreSeveral) {
+  const auto two = nlohmann::json::parse(make_metrics_json(make_two_handed(0.1).metrics));
+  ASSERT_EQ(two["runs"].size(), 4u);
+  EXPECT_EQ(two["runs"][0]["tool"], "left");
+  EXPECT_EQ(two["runs"][3]["tool"], "right");
+  EXPECT_NEAR(two["runs"][3]["metrics"]["force_error_rms"].get<double>(), 0.2, 1e-12);
+  const auto one = nlohmann::json::parse(make_metrics_json({{"direct", Metrics{}}}));
+  EXPECT_FALSE(one["runs"][0].contains("tool"));
+}
+
+TEST(TraceSurface, FollowsTheHandAndLeavesOutWhatIsFar) {
+  const Scene scene = short_scene("wall", 0.1);
+  const World world = make_world(scene);
+  std::vector<TickRow> ticks(3);
+  ticks[0].device.position = Vec3(0.01, 0.02, 0.0);
+  ticks[1].device.position = Vec3(0.0, 10.0, 0.0);  // far
+  ticks[2].device.position = Vec3(-0.01, 0.03, 0.0);
+  const std::vector<Vec3> line = trace_surface(world, ticks);
+  ASSERT_EQ(line.size(), 2u);
+  WorldClosest nearest;
+  ASSERT_TRUE(world.find_closest(ticks[2].device.position, 1.0, nearest));
+  EXPECT_EQ(line[1], nearest.closest.point);
+}
+
+TEST(TraceSurface, OfALongRunHasNoMorePointsThanAPlotNeeds) {
+  const Scene scene = short_scene("wall", 0.1);
+  const World world = make_world(scene);
+  std::vector<TickRow> ticks(100000);
+  for (TickRow& row : ticks) row.device.position = Vec3(0.0, 0.01, 0.0);
+  EXPECT_EQ(trace_surface(world, ticks).size(), 2000u);
+  EXPECT_TRUE(trace_surface(world, {}).empty());
 }
 
 TEST(Experiments, ClaimsHoldByTheirRelationAndNeverByNotANumber) {

@@ -22,15 +22,15 @@ std::int32_t BoxTree::build(std::span<const BoundingBox> boxes, std::span<std::i
     return at;
   }
   BoundingBox centres;
-  for (const std::int32_t p : primitives) centres.add(boxes[static_cast<std::size_t>(p)].center());
+  for (const std::int32_t p : primitives) centres.add(boxes[as_size(p)].center());
   int axis = 0;
   centres.size().maxCoeff(&axis);
-  const auto key = [&](std::int32_t p) { return boxes[static_cast<std::size_t>(p)].center()[axis]; };
+  const auto key = [&](std::int32_t p) { return boxes[as_size(p)].center()[axis]; };
   const std::size_t half = primitives.size() / 2;
   std::nth_element(primitives.begin(), primitives.begin() + static_cast<std::ptrdiff_t>(half), primitives.end(),
                    [&](std::int32_t p, std::int32_t q) { return std::pair(key(p), p) < std::pair(key(q), q); });
   build(boxes, primitives.first(half));
-  nodes_[static_cast<std::size_t>(at)].right = build(boxes, primitives.subspan(half));
+  nodes_[as_size(at)].right = build(boxes, primitives.subspan(half));
   return at;
 }
 
@@ -38,11 +38,11 @@ void BoxTree::refit(std::span<const BoundingBox> boxes) noexcept {
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node& n = nodes_[i];
     if (n.primitive >= 0) {
-      n.box = boxes[static_cast<std::size_t>(n.primitive)];
+      n.box = boxes[as_size(n.primitive)];
       continue;
     }
     const BoundingBox& left = nodes_[i + 1].box;
-    const BoundingBox& right = nodes_[static_cast<std::size_t>(n.right)].box;
+    const BoundingBox& right = nodes_[as_size(n.right)].box;
     n.box.lower = left.lower.cwiseMin(right.lower);
     n.box.upper = left.upper.cwiseMax(right.upper);
   }

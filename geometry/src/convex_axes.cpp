@@ -21,12 +21,12 @@ struct EdgeInSpace {
 };
 
 EdgeInSpace make_edge(const ConvexPolyhedron& p, int number) noexcept {
-  const ConvexPolyhedron::Edge& e = p.edges[static_cast<std::size_t>(number)];
+  const ConvexPolyhedron::Edge& e = p.edges[as_size(number)];
   const Vec3 &from = p.vertices[e.vertex[0]], &to = p.vertices[e.vertex[1]];
   // An edge without one of its faces is one of a sheet: more axes count as possible, none less.
-  const Vec3& first = p.faces[static_cast<std::size_t>(e.face[e.face[0] >= 0 ? 0 : 1])].normal;
+  const Vec3& first = p.faces[as_size(e.face[e.face[0] >= 0 ? 0 : 1])].normal;
   EdgeInSpace out{from, (to - from).normalized(), first, -first, number};
-  if (e.face[0] >= 0 && e.face[1] >= 0) out.right = p.faces[static_cast<std::size_t>(e.face[1])].normal;
+  if (e.face[0] >= 0 && e.face[1] >= 0) out.right = p.faces[as_size(e.face[1])].normal;
   return out;
 }
 
@@ -35,10 +35,10 @@ EdgeInSpace make_edge(const ConvexPolyhedron& p, int number) noexcept {
 /// Over these directions a probe is highest at an end, or, if it is out of both faces, at most by 1/cos of half the
 /// angle between them higher than over the better one.
 bool may_be_outermost(const ConvexPolyhedron& p, int edge, double floor, ConvexProbes& probes) noexcept {
-  const ConvexPolyhedron::Edge& e = p.edges[static_cast<std::size_t>(edge)];
+  const ConvexPolyhedron::Edge& e = p.edges[as_size(edge)];
   if (e.face[0] < 0 || e.face[1] < 0) return true;
-  const ConvexPolyhedron::Face& f = p.faces[static_cast<std::size_t>(e.face[0])];
-  const ConvexPolyhedron::Face& g = p.faces[static_cast<std::size_t>(e.face[1])];
+  const ConvexPolyhedron::Face& f = p.faces[as_size(e.face[0])];
+  const ConvexPolyhedron::Face& g = p.faces[as_size(e.face[1])];
   const double cos2 = 0.5 * (1.0 + f.normal.dot(g.normal));
   return !probes.any([&](const Vec3& v) {
     const double h = std::max(f.normal.dot(v) - f.offset, g.normal.dot(v) - g.offset);
@@ -80,7 +80,7 @@ ConvexSeparation best_face(const ConvexPolyhedron& a, const ConvexPolyhedron& b,
     const Vec3& n = a.faces[f].normal;
     const SupportPoint p = lowest(b, R_AB.transpose() * n);
     const double s = p.height + n.dot(X_AB.position) - a.faces[f].offset;
-    probes.add(X_AB.position + R_AB * b.vertices[static_cast<std::size_t>(p.vertex)]);
+    probes.add(X_AB.position + R_AB * b.vertices[as_size(p.vertex)]);
     if (!(s > best.separation + (found ? tie : 0.0))) return;
     best = {s, -n, AxisKind::kFaceOfA, static_cast<int>(f), 0};
     found = true;
@@ -125,14 +125,14 @@ ConvexSeparation best_edges(const ConvexPolyhedron& a, const ConvexPolyhedron& b
     int count = 0;
     for (; j < count_b && count < kEdgeBlock; ++j) {
       if (!may_be_outermost(b, j, floor - kFlat * b.size, of_a)) continue;
-      EdgeInSpace& e = block[static_cast<std::size_t>(count++)] = make_edge(b, j);
+      EdgeInSpace& e = block[as_size(count++)] = make_edge(b, j);
       e = {X_AB.position + R_AB * e.p, R_AB * e.d, R_AB * e.left, R_AB * e.right, j};
     }
     for (int i = 0; i < count_a && count > 0; ++i) {
       if (!may_be_outermost(a, i, floor - kFlat * a.size, of_b)) continue;
       const EdgeInSpace e = make_edge(a, i);
       for (int k = 0; k < count; ++k) {
-        const EdgeInSpace& d = block[static_cast<std::size_t>(k)];
+        const EdgeInSpace& d = block[as_size(k)];
         for (const double sign : {1.0, -1.0}) {
           if (are_outermost(e, d, sign)) try_axis(e, d, sign);
         }

@@ -39,14 +39,14 @@ double separation_along(const ConvexPolyhedron& a, const ConvexPolyhedron& b, co
 class ConvexProbes {
  public:
   void add(const Vec3& p) noexcept {
-    corners_[static_cast<std::size_t>(next_)] = p;
+    corners_[as_size(next_)] = p;
     next_ = (next_ + 1) % kMax;
     count_ = std::min(count_ + 1, kMax);
   }
   /// Whether `test` is true of one of them; that one is asked first the next time.
   template <typename Test>
   bool any(const Test& test) noexcept {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
+    for (std::size_t i = 0; i < as_size(count_); ++i) {
       if (!test(corners_[i])) continue;
       std::swap(corners_[i], corners_[0]);
       return true;

@@ -77,7 +77,7 @@ int thin_out(ClipPolygon& polygon, int count, const Vec3& normal, double merge) 
 
 int clip_faces(const ConvexPolyhedron& reference, const ClipView& view, const ConvexPolyhedron& other, const Pose& X_RO,
                double max_gap, ClipPolygon& points) noexcept {
-  const ConvexPolyhedron::Face& f = reference.faces[static_cast<std::size_t>(view.face)];
+  const ConvexPolyhedron::Face& f = reference.faces[as_size(view.face)];
   const Mat3 R_RO = X_RO.rotation.toRotationMatrix();
   const Vec3 up_O = R_RO.transpose() * view.up;
   // The face that looks most against it, of those at the lowest corner: it must be among the points.
@@ -92,7 +92,7 @@ int clip_faces(const ConvexPolyhedron& reference, const ClipView& view, const Co
     least = along;
     incident = static_cast<int>(g);
   }
-  const ConvexPolyhedron::Face& g = other.faces[static_cast<std::size_t>(incident)];
+  const ConvexPolyhedron::Face& g = other.faces[as_size(incident)];
   ClipPolygon buffer;
   int count = corner_count(g);
   for (int k = 0; k < count; ++k) {

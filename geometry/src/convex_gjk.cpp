@@ -85,8 +85,8 @@ void ConvexGjk::compute(const ConvexPolyhedron& a, const ConvexPolyhedron& b, co
   normal = first;
   for (int i = 0; i < kMaxIterations; ++i) {
     const int on = lowest(a, normal).vertex, under = lowest(b, -(R_AB.transpose() * normal)).vertex;
-    const Vec3& p = a.vertices[static_cast<std::size_t>(on)];
-    const Vec3 q = X_AB.position + R_AB * b.vertices[static_cast<std::size_t>(under)];
+    const Vec3& p = a.vertices[as_size(on)];
+    const Vec3 q = X_AB.position + R_AB * b.vertices[as_size(under)];
     separation = normal.dot(p - q);
     if (separation >= least - enough) break;
     simplex.corners[simplex.count++] = {p - q, p, q, on, under, 0.0};

@@ -56,7 +56,7 @@ class Quickhull {
     bool dead = false;
   };
 
-  const Vec3& at(std::int32_t i) const { return points_[static_cast<std::size_t>(i)]; }
+  const Vec3& at(std::int32_t i) const { return points_[as_size(i)]; }
 
   /// The sign of the volume; zero if the four lie in a plane. With 113 bits the edges are exact.
   double side(std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t p) const {
@@ -108,24 +108,24 @@ class Quickhull {
 
   /// Replaces all facets that the farthest point outside of `f` sees by a cone from it to their border.
   void add_farthest(std::int32_t f) {
-    const auto& v = facets_[static_cast<std::size_t>(f)].vertex;
+    const auto& v = facets_[as_size(f)].vertex;
     const Vec3 normal = (at(v[1]) - at(v[0])).cross(at(v[2]) - at(v[0]));
-    const std::vector<std::int32_t>& outside = facets_[static_cast<std::size_t>(f)].outside;
+    const std::vector<std::int32_t>& outside = facets_[as_size(f)].outside;
     const std::int32_t p = *std::max_element(outside.begin(), outside.end(), [&](std::int32_t x, std::int32_t y) {
       return normal.dot(at(x)) < normal.dot(at(y));
     });
     std::vector<std::int32_t> seen{f}, orphans;
-    facets_[static_cast<std::size_t>(f)].dead = true;
+    facets_[as_size(f)].dead = true;
     const std::size_t begin = facets_.size();
     std::unordered_map<std::int32_t, std::int32_t> starting_at;  // new facets by the first vertex of their border edge
     for (std::size_t s = 0; s < seen.size(); ++s) {
-      const Facet visible = std::move(facets_[static_cast<std::size_t>(seen[s])]);
+      const Facet visible = std::move(facets_[as_size(seen[s])]);
       for (const std::int32_t q : visible.outside) {
         if (q != p) orphans.push_back(q);
       }
       for (std::size_t k = 0; k < 3; ++k) {
         const std::int32_t from = visible.vertex[k], to = visible.vertex[(k + 1) % 3], n = visible.neighbour[k];
-        Facet& next = facets_[static_cast<std::size_t>(n)];
+        Facet& next = facets_[as_size(n)];
         if (next.dead) continue;
         if (sees(next, p)) {
           next.dead = true;
@@ -143,7 +143,7 @@ class Quickhull {
     for (std::size_t n = begin; n < facets_.size(); ++n) {
       const std::int32_t next = starting_at.at(facets_[n].vertex[1]);
       facets_[n].neighbour[1] = next;
-      facets_[static_cast<std::size_t>(next)].neighbour[2] = static_cast<std::int32_t>(n);
+      facets_[as_size(next)].neighbour[2] = static_cast<std::int32_t>(n);
     }
     share_out(orphans, begin);
   }

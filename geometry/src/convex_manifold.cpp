@@ -171,7 +171,7 @@ class ManifoldMaker {
   void add_point(const ManifoldPoint& p, Manifold& out) noexcept {
     nearest_ = std::min(nearest_, (p.on_a - p.on_b).norm());
     if (out.count == Manifold::kMaxPoints) --out.count;
-    out.points[static_cast<std::size_t>(out.count++)] = p;
+    out.points[as_size(out.count++)] = p;
   }
 
   /// Where the other's face lies over this one along the axis, both as points.
@@ -198,7 +198,7 @@ class ManifoldMaker {
 
   /// The point of the face under p along the view.
   Vec3 foot(const ConvexPolyhedron& reference, const ClipView& view, const Vec3& p) noexcept {
-    const ConvexPolyhedron::Face& f = reference.faces[static_cast<std::size_t>(view.face)];
+    const ConvexPolyhedron::Face& f = reference.faces[as_size(view.face)];
     const double gap = (f.normal.dot(p) - f.offset) / f.normal.dot(view.up);
     nearest_ = std::min(nearest_, gap);
     return p - gap * view.up;
@@ -213,10 +213,10 @@ class ManifoldMaker {
       j = lowest_box_edge(b_, j, X_AB_.rotation.conjugate() * -axis_.normal);
     }
     const auto on_b = [&](int end) {
-      return Vec3(X_AB_.position + X_AB_.rotation * b_.vertices[b_.edges[static_cast<std::size_t>(j)].vertex[end]]);
+      return Vec3(X_AB_.position + X_AB_.rotation * b_.vertices[b_.edges[as_size(j)].vertex[end]]);
     };
-    const Vec3& a0 = a_.vertices[a_.edges[static_cast<std::size_t>(i)].vertex[0]];
-    const Vec3& a1 = a_.vertices[a_.edges[static_cast<std::size_t>(i)].vertex[1]];
+    const Vec3& a0 = a_.vertices[a_.edges[as_size(i)].vertex[0]];
+    const Vec3& a1 = a_.vertices[a_.edges[as_size(i)].vertex[1]];
     const Vec3 b0 = on_b(0), b1 = on_b(1);
     const SegmentPair c = closest_of_segments(a0, a1, b0, b1);
     return {a0 + c.s * (a1 - a0), b0 + c.t * (b1 - b0),

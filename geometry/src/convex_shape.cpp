@@ -89,7 +89,7 @@ void add_face(ConvexPolyhedron& p, const Vec3& normal, double tolerance) {
 /// Drops vertices that no face has.
 void drop_unused(ConvexPolyhedron& p) {
   std::vector<std::int32_t> place(p.vertices.size(), -1);
-  for (const std::int32_t v : p.loop) place[static_cast<std::size_t>(v)] = 0;
+  for (const std::int32_t v : p.loop) place[as_size(v)] = 0;
   std::size_t count = 0;
   for (std::size_t v = 0; v < place.size(); ++v) {
     if (place[v] < 0) continue;
@@ -97,7 +97,7 @@ void drop_unused(ConvexPolyhedron& p) {
     place[v] = static_cast<std::int32_t>(count++);
   }
   p.vertices.resize(count);
-  for (std::int32_t& v : p.loop) v = place[static_cast<std::size_t>(v)];
+  for (std::int32_t& v : p.loop) v = place[as_size(v)];
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ ConvexPolyhedron make_convex_hull(std::span<const Vec3> points) {
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   ConvexPolyhedron p;
-  for (const std::int32_t i : used) p.vertices.push_back(points[static_cast<std::size_t>(i)]);
+  for (const std::int32_t i : used) p.vertices.push_back(points[as_size(i)]);
   const double tolerance = used.empty() ? 0.0 : 1e-7 * compute_bounding_box(p.vertices).size().norm();
 
   // Planes are those of the largest triangles: the normals of the smallest say little.
@@ -142,7 +142,7 @@ ConvexPolyhedron make_convex_hull(std::span<const Vec3> points) {
   std::vector<Plane> planes;
   for (const auto& t : triangles) {
     Plane plane;
-    for (std::size_t k = 0; k < 3; ++k) plane.corners[k] = points[static_cast<std::size_t>(t[k])];
+    for (std::size_t k = 0; k < 3; ++k) plane.corners[k] = points[as_size(t[k])];
     const Vec3 e = plane.corners[1] - plane.corners[0], d = plane.corners[2] - plane.corners[0];
     plane.area = e.cross(d);
     const double longest = std::sqrt(std::max({e.squaredNorm(), d.squaredNorm(), (e - d).squaredNorm()}));

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMostCells = 1e8;
 
 std::size_t cell_index(const HexGrid& grid, int i, int j, int k) {
-  return (static_cast<std::size_t>(k) * grid.cells[1] + j) * grid.cells[0] + i;
+  return (as_size(k) * grid.cells[1] + j) * grid.cells[0] + i;
 }
 
 Vec3 lowest_corner(const HexGrid& grid, int i, int j, int k) {
@@ -38,10 +38,8 @@ void for_each_cell(const HexGrid& grid, Visit visit) {
 /// Makes hexes and vertices from the fill of every cell of the grid (0: empty).
 void build(HexGrid& grid, const std::vector<double>& fill) {
   const auto [nx, ny, nz] = grid.cells;
-  std::vector<std::int32_t> vertex(static_cast<std::size_t>(nx + 1) * (ny + 1) * (nz + 1), -1);
-  const auto vertex_index = [&](int i, int j, int k) {
-    return (static_cast<std::size_t>(k) * (ny + 1) + j) * (nx + 1) + i;
-  };
+  std::vector<std::int32_t> vertex(as_size(nx + 1) * (ny + 1) * (nz + 1), -1);
+  const auto vertex_index = [&](int i, int j, int k) { return (as_size(k) * (ny + 1) + j) * (nx + 1) + i; };
   grid.hex_at.assign(fill.size(), -1);
   for_each_cell(grid, [&](int i, int j, int k) {
     const std::size_t cell = cell_index(grid, i, j, k);
@@ -116,7 +114,7 @@ HexGrid make_hex_grid(const Vec3& size, const std::array<int, 3>& cells) {
   grid.origin = -0.5 * size;
   grid.cell = size.array() / Eigen::Array3d(cells[0], cells[1], cells[2]);
   grid.cells = cells;
-  build(grid, std::vector<double>(static_cast<std::size_t>(cells[0]) * cells[1] * cells[2], 1.0));
+  build(grid, std::vector<double>(as_size(cells[0]) * cells[1] * cells[2], 1.0));
   return grid;
 }
 
@@ -133,7 +131,7 @@ HexGrid make_voxels(const TriangleTree& surface, const VoxelSettings& settings) 
   }
   for (int axis = 0; axis < 3; ++axis) grid.cells[axis] = static_cast<int>(count[axis]);
   grid.origin = box.center() - 0.5 * settings.cell * count.matrix();
-  std::vector<double> fill(static_cast<std::size_t>(grid.cells[0]) * grid.cells[1] * grid.cells[2]);
+  std::vector<double> fill(as_size(grid.cells[0]) * grid.cells[1] * grid.cells[2]);
   for_each_cell(grid, [&](int i, int j, int k) {
     const double share = sample_fill(surface, grid, lowest_corner(grid, i, j, k), settings.samples);
     fill[cell_index(grid, i, j, k)] = share > 0.0 ? std::max(share, settings.least_fill) : 0.0;

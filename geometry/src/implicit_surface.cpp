@@ -15,7 +15,7 @@ class Marcher {
  public:
   Marcher(const ImplicitFunction& f, const BoundingBox& box, double cell) : f_(f), lower_(box.lower), cell_(cell) {
     for (int axis = 0; axis < 3; ++axis) n_[axis] = static_cast<int>(std::ceil(box.size()[axis] / cell));
-    value_.resize(static_cast<std::size_t>(n_[0] + 1) * (n_[1] + 1) * (n_[2] + 1));
+    value_.resize(as_size(n_[0] + 1) * (n_[1] + 1) * (n_[2] + 1));
     for (int i = 0; i <= n_[0]; ++i) {
       for (int j = 0; j <= n_[1]; ++j) {
         for (int k = 0; k <= n_[2]; ++k) value_[index({i, j, k})] = sample({i, j, k});

@@ -203,7 +203,7 @@ class GmshReader {
         continue;
       }
       const std::int64_t tags = count(2, "tags");
-      add_element(type, static_cast<std::size_t>(3 + tags), {tags > 0 ? tag(3) : 0, tags > 1 ? tag(4) : 0});
+      add_element(type, as_size(3 + tags), {tags > 0 ? tag(3) : 0, tags > 1 ? tag(4) : 0});
     }
   }
 

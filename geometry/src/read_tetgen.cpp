@@ -60,7 +60,7 @@ RawVolume read_tetgen(const std::string& node_name, std::string_view node_bytes,
     out.mesh.tets.push_back(tet);
     if (corners == 10) ++out.repair.straightened_tets;
     if (!has_regions) continue;
-    const std::size_t word = static_cast<std::size_t>(1 + corners);
+    const std::size_t word = as_size(1 + corners);
     const std::int32_t region = region_from(lines.number(word));
     if (region < 0) lines.fail("region {}; it must be a whole number from 0 to 2147483647", lines.shown(word));
     out.mesh.regions.push_back(region);

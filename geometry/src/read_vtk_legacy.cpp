@@ -59,7 +59,7 @@ class LegacyReader {
     if (n < 0 || n > static_cast<std::int64_t>(file_.bytes.size())) {
       fail("{} values do not fit into {} bytes; the file is cut short or its counts are wrong", n, file_.bytes.size());
     }
-    return static_cast<std::size_t>(n);
+    return as_size(n);
   }
 
   NumberList read_list(const std::string& type_name, std::size_t n) {
@@ -149,8 +149,8 @@ void read_cell_points(LegacyReader& reader, CellList& cells) {
         fail_input("{}: offsets {} and {}; they must not fall, from 0 to {}", describe_place(reader.file(), offsets, c),
                    begin, end, size);
       }
-      cells.first.push_back(static_cast<std::size_t>(begin));
-      cells.count.push_back(static_cast<std::size_t>(end) - static_cast<std::size_t>(begin));
+      cells.first.push_back(as_size(begin));
+      cells.count.push_back(as_size(end) - as_size(begin));
     }
     return;
   }
@@ -163,8 +163,8 @@ void read_cell_points(LegacyReader& reader, CellList& cells) {
                  size);
     }
     cells.first.push_back(at + 1);
-    cells.count.push_back(static_cast<std::size_t>(count));
-    at += 1 + static_cast<std::size_t>(count);
+    cells.count.push_back(as_size(count));
+    at += 1 + as_size(count);
   }
   if (at != size) reader.fail("{} cells take {} values; {} were declared", n, at, size);
 }

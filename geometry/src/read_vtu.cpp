@@ -82,7 +82,7 @@ class VtuReader {
     if (!parse_number(text, n) || n < 0 || n > 2147483647) {
       xml_.fail("{} is {}; it must be a whole number from 0 to 2147483647", attribute, quote_for_message(text));
     }
-    return static_cast<std::size_t>(n);
+    return as_size(n);
   }
 
   ScalarType read_type() const {
@@ -168,8 +168,8 @@ class VtuReader {
                    describe_place(file_, ends, c), end, c, begin);
       }
       cells.first.push_back(begin);
-      cells.count.push_back(static_cast<std::size_t>(end) - begin);
-      begin = static_cast<std::size_t>(end);
+      cells.count.push_back(as_size(end) - begin);
+      begin = as_size(end);
     }
     cells.nodes = read_list(piece.connectivity, "connectivity", begin);
     cells.types = read_list(piece.types, "types", piece.cells);

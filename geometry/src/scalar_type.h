@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "palpate/core/index.h"
+
 namespace palpate {
 
 /// Types of numbers in binary mesh files.
@@ -12,7 +14,7 @@ enum class ScalarType { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64,
 
 inline std::size_t size_of(ScalarType type) noexcept {
   constexpr std::array<std::size_t, 10> kSizes = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  return kSizes[static_cast<std::size_t>(type)];
+  return kSizes[as_size(type)];
 }
 
 template <typename T>

@@ -12,7 +12,7 @@ SurfaceFeatures::SurfaceFeatures(std::span<const std::array<std::int32_t, 3>> tr
   for (std::size_t t = 0; t < triangles.size(); ++t) {
     const auto& [i, j, k] = triangles[t];
     const auto [low, high] = std::minmax({i, j, k});
-    if (low < 0 || static_cast<std::size_t>(high) >= vertices || i == j || j == k || k == i) {
+    if (low < 0 || as_size(high) >= vertices || i == j || j == k || k == i) {
       fail_input("triangle {} = ({}, {}, {}); allowed: three different vertices of {}", t, i, j, k, vertices);
     }
   }
@@ -22,7 +22,7 @@ SurfaceFeatures::SurfaceFeatures(std::span<const std::array<std::int32_t, 3>> tr
   for (std::size_t t = 0; t < triangles.size(); ++t) {
     primitives_[t].vertex = triangles[t];
     for (std::size_t c = 0; c < 3; ++c) {
-      Corner& owner = corner_[static_cast<std::size_t>(triangles[t][c])];
+      Corner& owner = corner_[as_size(triangles[t][c])];
       if (owner.triangle >= 0) continue;
       owner = {static_cast<std::int32_t>(t), static_cast<std::int32_t>(c)};
       primitives_[t].owns_vertex[c] = true;
@@ -36,15 +36,15 @@ SurfaceFeatures::SurfaceFeatures(std::span<const std::array<std::int32_t, 3>> tr
     Edge edge;
     edge.vertex = {first->low, first->high};
     for (auto half = first; half != last; ++half) {
-      const auto t = static_cast<std::size_t>(half->triangle);
-      triangle_edges_[t][static_cast<std::size_t>(half->side)] = e;
-      const auto k = static_cast<std::size_t>(half - first);
+      const auto t = as_size(half->triangle);
+      triangle_edges_[t][as_size(half->side)] = e;
+      const auto k = as_size(half - first);
       if (k < 2) {
         edge.triangle[k] = half->triangle;
-        edge.opposite[k] = triangles[t][static_cast<std::size_t>((half->side + 2) % 3)];
+        edge.opposite[k] = triangles[t][as_size((half->side + 2) % 3)];
       }
     }
-    primitives_[static_cast<std::size_t>(first->triangle)].edge[static_cast<std::size_t>(first->side)] = e;
+    primitives_[as_size(first->triangle)].edge[as_size(first->side)] = e;
     const auto forward = std::count_if(first, last, [](const HalfEdge& half) { return half.forward; });
     closed_ = closed_ && 2 * forward == last - first;
     edges_.push_back(edge);
@@ -80,7 +80,7 @@ SurfaceFeatures SurfaceFeatures::make_wire(std::size_t nodes) {
 void SurfaceFeatures::add_neighbours(std::size_t vertices) {
   begin_.assign(vertices + 1, 0);
   for (const Edge& e : edges_) {
-    for (const std::int32_t v : e.vertex) ++begin_[static_cast<std::size_t>(v) + 1];
+    for (const std::int32_t v : e.vertex) ++begin_[as_size(v) + 1];
   }
   for (std::size_t v = 0; v < vertices; ++v) begin_[v + 1] += begin_[v];
   neighbour_.resize(2 * edges_.size());

@@ -98,7 +98,7 @@ TetMesh make_tet_block(const Vec3& size, const std::array<int, 3>& cells) {
   }
   const auto [nx, ny, nz] = cells;
   TetMesh mesh;
-  mesh.vertices.reserve(static_cast<std::size_t>(nx + 1) * (ny + 1) * (nz + 1));
+  mesh.vertices.reserve(as_size(nx + 1) * (ny + 1) * (nz + 1));
   for (int k = 0; k <= nz; ++k) {
     for (int j = 0; j <= ny; ++j) {
       for (int i = 0; i <= nx; ++i) {
@@ -108,7 +108,7 @@ TetMesh make_tet_block(const Vec3& size, const std::array<int, 3>& cells) {
     }
   }
   const auto vertex = [&](int i, int j, int k) { return (k * (ny + 1) + j) * (nx + 1) + i; };
-  mesh.tets.reserve(static_cast<std::size_t>(nx) * ny * nz * 5);
+  mesh.tets.reserve(as_size(nx) * ny * nz * 5);
   for (int k = 0; k < nz; ++k) {
     for (int j = 0; j < ny; ++j) {
       for (int i = 0; i < nx; ++i) {

@@ -3,10 +3,27 @@
 #include <utility>
 
 #include "palpate/core/math.h"
-#include "simd.h"
+#include "palpate/core/simd.h"
 
 // Four triangles at a time against one point or one segment.
 namespace palpate::simd {
+
+/// Four points or vectors.
+struct Double4x3 {
+  Double4 x, y, z;
+};
+inline Double4x3 operator-(const Double4x3& a, const Double4x3& b) noexcept {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+inline Double4x3 operator*(Double4 s, const Double4x3& a) noexcept {
+  return {s * a.x, s * a.y, s * a.z};
+}
+inline Double4 dot(const Double4x3& a, const Double4x3& b) noexcept {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+inline Double4x3 cross(const Double4x3& a, const Double4x3& b) noexcept {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 
 /// Nearest points of four triangles to one point: squared distance and weights of the corners.
 struct ClosestPoint4 {
@@ -17,16 +34,16 @@ struct ClosestPoint4 {
 /// a decision by regions (Ericson 2005, 5.1.5) this needs no case for degenerate triangles: each candidate is a point
 /// of the triangle however it was rounded, and a face without area (0/0) is never nearer.
 inline ClosestPoint4 closest_points(const double (&corner)[3][3][4], const Vec3& p) noexcept {
-  const Double4 zero = fill4(0.0), one = fill4(1.0);
-  const Double4x3 q{fill4(p.x()), fill4(p.y()), fill4(p.z())};
-  const Double4x3 a{load4(corner[0][0]), load4(corner[0][1]), load4(corner[0][2])};
-  const Double4x3 b{load4(corner[1][0]), load4(corner[1][1]), load4(corner[1][2])};
-  const Double4x3 c{load4(corner[2][0]), load4(corner[2][1]), load4(corner[2][2])};
+  const Double4 zero = fill(0.0), one = fill(1.0);
+  const Double4x3 q{fill(p.x()), fill(p.y()), fill(p.z())};
+  const Double4x3 a{load(corner[0][0]), load(corner[0][1]), load(corner[0][2])};
+  const Double4x3 b{load(corner[1][0]), load(corner[1][1]), load(corner[1][2])};
+  const Double4x3 c{load(corner[2][0]), load(corner[2][1]), load(corner[2][2])};
   const Double4x3 ab = b - a, bc = c - b, ca = a - c;
   const Double4x3 aq = q - a, bq = q - b, cq = q - c;
   // The clamp's order makes 0/0, an edge without length, into 0.
   const auto foot = [&](const Double4x3& from, const Double4x3& edge) {
-    return min4(max4(dot(from, edge) / dot(edge, edge), zero), one);
+    return min_of(max_of(dot(from, edge) / dot(edge, edge), zero), one);
   };
   const auto length2 = [](const Double4x3& d) { return dot(d, d); };
 
@@ -78,12 +95,12 @@ struct SegmentHit4 {
 /// Where one segment meets four triangles, for t in [0, t_max]. The three weights have one sign, so t is a mean of the
 /// corners' heights and never worse rounded than they are.
 inline SegmentHit4 segment_hits(const double (&corner)[3][3][4], const ShearedSegment& s, double t_max) noexcept {
-  const Double4 zero = fill4(0.0);
+  const Double4 zero = fill(0.0);
   Double4 x[3], y[3], z[3];
   for (int i = 0; i < 3; ++i) {
-    const Double4 h = load4(corner[i][s.kz]) - s.oz;
-    x[i] = (load4(corner[i][s.kx]) - s.ox) - s.sx * h;
-    y[i] = (load4(corner[i][s.ky]) - s.oy) - s.sy * h;
+    const Double4 h = load(corner[i][s.kz]) - s.oz;
+    x[i] = (load(corner[i][s.kx]) - s.ox) - s.sx * h;
+    y[i] = (load(corner[i][s.ky]) - s.oy) - s.sy * h;
     z[i] = s.sz * h;
   }
   // Swapping an edge's ends negates its function exactly, so both triangles at an edge agree on the side.

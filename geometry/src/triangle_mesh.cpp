@@ -13,7 +13,7 @@ Vec3 compute_area_normal(const Vec3& a, const Vec3& b, const Vec3& c) noexcept {
 }
 
 Vec3 compute_unit_normal(const TriangleMesh& mesh, std::int32_t t) noexcept {
-  const auto& [i, j, k] = mesh.triangles[static_cast<std::size_t>(t)];
+  const auto& [i, j, k] = mesh.triangles[as_size(t)];
   const Vec3 n = compute_area_normal(mesh.vertices[i], mesh.vertices[j], mesh.vertices[k]);
   const double length = n.norm();
   if (!(length > 0.0)) return Vec3::Zero();

@@ -5,15 +5,15 @@
 #include <cmath>
 
 #include "float_bounds.h"
-#include "simd.h"
+#include "palpate/core/simd.h"
 #include "triangle_kernels.h"
 
 namespace palpate {
 namespace {
 
-using simd::fill8;
+using simd::fill;
 using simd::Float8;
-using simd::load8;
+using simd::load;
 
 /// Relative slack of a box test: a subtraction, a product and a rounded reciprocal err by 2^-24 each; 2^-20 covers all
 /// of them on both sides of the comparison.
@@ -51,11 +51,11 @@ struct SlabSegment {
 
 /// Bit i is set if the segment may meet box i at some t ≤ t_max; `enter` gets where.
 unsigned meet_boxes(const float (&bounds)[6][8], const SlabSegment& s, float t_max, float (&enter)[8]) noexcept {
-  Float8 low = fill8(0.0f), high = fill8(t_max);
+  Float8 low = fill(0.0f), high = fill(t_max);
   for (int axis = 0; axis < 3; ++axis) {
     const int row = s.near_row[axis];
-    low = simd::max8((load8(bounds[row]) - s.near_start[axis]) * s.inverse[axis], low);
-    high = simd::min8((load8(bounds[row ^ 1]) - s.far_start[axis]) * s.inverse[axis], high);
+    low = simd::max_of((load(bounds[row]) - s.near_start[axis]) * s.inverse[axis], low);
+    high = simd::min_of((load(bounds[row ^ 1]) - s.far_start[axis]) * s.inverse[axis], high);
   }
   low = low * (1.0f - kSlack);
   std::memcpy(enter, &low, sizeof low);
@@ -75,10 +75,10 @@ struct PointBounds {
 
 unsigned near_boxes(const float (&bounds)[6][8], const PointBounds& p, float max_distance2,
                     float (&distance2)[8]) noexcept {
-  Float8 sum = fill8(0.0f);
+  Float8 sum = fill(0.0f);
   for (int axis = 0; axis < 3; ++axis) {
-    const Float8 outside = simd::max8(load8(bounds[2 * axis]) - p.above[axis],
-                                      simd::max8(p.below[axis] - load8(bounds[2 * axis + 1]), fill8(0.0f)));
+    const Float8 outside = simd::max_of(load(bounds[2 * axis]) - p.above[axis],
+                                        simd::max_of(p.below[axis] - load(bounds[2 * axis + 1]), fill(0.0f)));
     sum += outside * outside;
   }
   sum = sum * (1.0f - kSlack);

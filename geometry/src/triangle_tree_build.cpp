@@ -6,19 +6,15 @@
 
 #include "float_bounds.h"
 #include "palpate/core/error.h"
+#include "palpate/core/simd.h"
 #include "palpate/geometry/triangle_tree.h"
 
 namespace palpate {
 namespace {
 
-using Float4 = float __attribute__((vector_size(16)));
-
-Float4 min_of(Float4 a, Float4 b) noexcept {
-  return a < b ? a : b;
-}
-Float4 max_of(Float4 a, Float4 b) noexcept {
-  return a > b ? a : b;
-}
+using simd::Float4;
+using simd::max_of;
+using simd::min_of;
 
 /// A box for the surface-area heuristic; float will do, as only the tree's quality depends on it.
 struct Box {
@@ -215,7 +211,7 @@ void require_sound(const TriangleMesh& mesh) {
   }
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     for (const std::int32_t i : mesh.triangles[t]) {
-      if (i < 0 || static_cast<std::size_t>(i) >= mesh.vertices.size()) {
+      if (i < 0 || as_size(i) >= mesh.vertices.size()) {
         fail_input("mesh: triangle {} names vertex {}; allowed are 0 to {}", t, i,
                    static_cast<long>(mesh.vertices.size()) - 1);
       }

@@ -49,7 +49,7 @@ class VtuWriter {
          components, ascii_ ? "ascii" : "binary");
     if (ascii_) {
       for (std::size_t i = 0; i < values.size(); ++i) {
-        const bool last = (i + 1) % static_cast<std::size_t>(components) == 0;
+        const bool last = (i + 1) % as_size(components) == 0;
         text("{}{}", values[i], last ? '\n' : ' ');
       }
     } else {
@@ -116,8 +116,7 @@ std::span<const double> flat(std::span<const Vec3> points) {
 
 void check_fields(const std::string& name, const VtkGrid& grid) {
   for (const PointField& field : grid.fields) {
-    if (field.components < 1 ||
-        field.values.size() != grid.vertices.size() * static_cast<std::size_t>(field.components)) {
+    if (field.components < 1 || field.values.size() != grid.vertices.size() * as_size(field.components)) {
       fail_input("{}: field {} has {} values; {} components of {} vertices are needed", name,
                  quote_for_message(field.name), field.values.size(), field.components, grid.vertices.size());
     }
@@ -130,7 +129,7 @@ void check_fields(const std::string& name, const VtkGrid& grid) {
 }
 
 std::string format_vtu(const VtkGrid& grid, bool ascii) {
-  const std::size_t per_cell = static_cast<std::size_t>(grid.nodes_per_cell), cells = grid.nodes.size() / per_cell;
+  const std::size_t per_cell = as_size(grid.nodes_per_cell), cells = grid.nodes.size() / per_cell;
   VtuWriter out(ascii);
   out.text(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
@@ -160,7 +159,7 @@ std::string format_vtu(const VtkGrid& grid, bool ascii) {
 }
 
 std::string format_vtk_legacy(const VtkGrid& grid, bool ascii) {
-  const std::size_t per_cell = static_cast<std::size_t>(grid.nodes_per_cell), cells = grid.nodes.size() / per_cell;
+  const std::size_t per_cell = as_size(grid.nodes_per_cell), cells = grid.nodes.size() / per_cell;
   LegacyWriter out(ascii);
   out.text("# vtk DataFile Version 3.0\nPalpate\n{}\nDATASET UNSTRUCTURED_GRID\nPOINTS {} double\n",
            ascii ? "ASCII" : "BINARY", grid.vertices.size());

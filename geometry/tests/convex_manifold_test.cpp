@@ -128,7 +128,7 @@ Feature pick_feature(const ConvexPolyhedron& p, Feature::Kind kind, Random& rand
     out.point /= sum;
     return out;
   }
-  const auto first = static_cast<std::int32_t>(random() % static_cast<std::size_t>(f.count));
+  const auto first = static_cast<std::int32_t>(random() % as_size(f.count));
   const std::int32_t i = corner(first), j = kind == Feature::kEdge ? corner(first + 1) : i;
   const double s = uniform(random, 0.1, 0.9);
   out.point = (1.0 - s) * p.vertices[i] + s * p.vertices[j];
@@ -293,7 +293,7 @@ void check_manifold(const ConvexShape& shape_a, const Pose& X_WA, const ConvexSh
   EXPECT_NEAR(measure(a, X_WA, b, X_WB, m.normal), m.separation, kTolerance + std::min(blur, 1e-8));
   double least = 1.0;
   for (int i = 0; i < m.count; ++i) {
-    const ManifoldPoint& p = m.points[static_cast<std::size_t>(i)];
+    const ManifoldPoint& p = m.points[as_size(i)];
     least = std::min(least, m.normal.dot(p.on_a - p.on_b));
     EXPECT_LT(height_above(a, X_WA, p.on_a), kTolerance);
     EXPECT_LT(height_above(b, X_WB, p.on_b), kTolerance);

@@ -54,7 +54,7 @@ TEST(ClosestFeatures, SegmentsAreAsNearAsAnySample) {
 }
 
 std::vector<BoundingBox> random_boxes(std::mt19937_64& random, int count) {
-  std::vector<BoundingBox> boxes(static_cast<std::size_t>(count));
+  std::vector<BoundingBox> boxes(as_size(count));
   for (BoundingBox& b : boxes) {
     const Vec3 p = random_vector(random);
     b.add(p);
@@ -79,10 +79,10 @@ TEST(BoxTree, FindsAllPairsThatOverlapOnce) {
     a.visit_own_pairs([&](std::int32_t i, std::int32_t j) { EXPECT_TRUE(own.emplace(i, j).second); });
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
-        if (overlap(p[static_cast<std::size_t>(i)], q[static_cast<std::size_t>(j)])) expected.emplace(i, j);
+        if (overlap(p[as_size(i)], q[as_size(j)])) expected.emplace(i, j);
       }
       for (int j = i + 1; j < m; ++j) {
-        if (overlap(p[static_cast<std::size_t>(i)], p[static_cast<std::size_t>(j)])) expected_own.emplace(i, j);
+        if (overlap(p[as_size(i)], p[as_size(j)])) expected_own.emplace(i, j);
       }
     }
     EXPECT_EQ(found, expected);

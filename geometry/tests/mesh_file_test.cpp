@@ -273,7 +273,7 @@ TEST_P(RealMeshFile, IsReadWholeAndClosedWithItsGenus) {
 
   const auto [vertices, faces] = declared_counts(path);
   // liver.obj lists all nodes of its volume mesh; those not on the surface are dropped, and nothing else.
-  EXPECT_EQ(loaded.mesh.vertices.size() + static_cast<std::size_t>(loaded.repair.dropped_vertices), vertices);
+  EXPECT_EQ(loaded.mesh.vertices.size() + as_size(loaded.repair.dropped_vertices), vertices);
   EXPECT_EQ(loaded.mesh.triangles.size(), faces) << "all faces of these files are triangles";
   // Euler: V − E + F = 2 − 2·genus, and on a closed surface of triangles E = 3F/2.
   EXPECT_EQ(loaded.report.vertices - loaded.report.triangles / 2, 2 - 2 * GetParam().genus);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <set>
 
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
@@ -26,7 +28,7 @@ TEST(TetBlock, NeighboursMatch_SoTheSurfaceIsTheBoxs) {
     const TetMesh mesh = make_tet_block(Vec3(0.3, 0.2, 0.4), cells);
     const SolidSurface surface = extract_surface(mesh);
     const auto [nx, ny, nz] = cells;
-    EXPECT_EQ(surface.mesh.triangles.size(), static_cast<std::size_t>(4 * (nx * ny + ny * nz + nz * nx)));
+    EXPECT_EQ(surface.mesh.triangles.size(), as_size(4 * (nx * ny + ny * nz + nz * nx)));
     const MeshReport report = check_mesh(surface.mesh);
     EXPECT_TRUE(report.is_clean()) << report.describe();
     EXPECT_EQ(report.genus, 0);
@@ -41,6 +43,33 @@ TEST(TetBlock, NeighboursMatch_SoTheSurfaceIsTheBoxs) {
         EXPECT_NE(std::find(tet.begin(), tet.end(), surface.node[v]), tet.end());
       }
     }
+  }
+}
+
+// What experiments with a symmetry rely on: bodies that should feel the same on two sides have the same elements there.
+TEST(TetBlock, WithEvenNumbersOfCellsIsItsOwnMirrorImageAlongEveryAxis) {
+  const Vec3 size(0.06, 0.04, 0.04);
+  const TetMesh mesh = make_tet_block(size, {6, 4, 4});
+  // Corners are compared as whole numbers, since a third of an edge is not the same from both ends by an ulp or so.
+  const auto corners_of = [&](const std::array<std::int32_t, 4>& tet, const Vec3& signs) {
+    std::array<std::array<long, 3>, 4> out;
+    for (std::size_t c = 0; c < 4; ++c) {
+      const Vec3 x = signs.cwiseProduct(mesh.vertices[as_size(tet[c])]);
+      for (int axis = 0; axis < 3; ++axis) {
+        const double cell = 1e6 * x[axis];
+        EXPECT_NEAR(cell, std::round(cell), 1e-6);
+        out[c][as_size(axis)] = std::lround(cell);
+      }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  std::set<std::array<std::array<long, 3>, 4>> all;
+  for (const auto& tet : mesh.tets) all.insert(corners_of(tet, Vec3::Ones()));
+  ASSERT_EQ(all.size(), mesh.tets.size());
+  for (const Vec3& signs : {Vec3(-1, 1, 1), Vec3(1, -1, 1), Vec3(1, 1, -1), Vec3(-1, -1, 1)}) {
+    for (const auto& tet : mesh.tets)
+      ASSERT_TRUE(all.contains(corners_of(tet, signs))) << "mirrored by " << signs.transpose();
   }
 }
 

@@ -36,7 +36,7 @@ class TremorPath final : public HandPath {
     const double from_start = t > 0.0 ? t : 0.0;
     const double moving = t >= 0.0 ? 1.0 : 0.0;
     for (int axis = 0; axis < 3; ++axis) {
-      for (const Sine& sine : sines_[static_cast<std::size_t>(axis)]) {
+      for (const Sine& sine : sines_[as_size(axis)]) {
         const double angle = sine.rate * from_start + sine.phase;
         h.pose.position[axis] += amplitude_ * std::sin(angle);
         h.velocity.linear[axis] += moving * amplitude_ * sine.rate * std::cos(angle);
@@ -75,7 +75,7 @@ class SequencePath final : public HandPath {
   HandSample at(double t) const noexcept override {
     const double from_start = t > 0.0 ? t : 0.0;
     const auto next = std::upper_bound(begins_.begin(), begins_.end(), from_start);
-    const auto i = static_cast<std::size_t>(next - begins_.begin()) - 1;
+    const auto i = as_size(next - begins_.begin()) - 1;
     const double local = from_start - begins_[i];
     const double over = local - parts_[i]->duration();
     if (over > 0.0 && i + 1 < parts_.size()) return along(blends_[i], over);

@@ -20,18 +20,6 @@ void validate(const VirtualCouplingSettings& s) {
   check_member("coupling", s);
 }
 
-CouplingWrenches coupling_wrenches(const VirtualCouplingSettings& s, const CouplingEnd& device,
-                                   const CouplingEnd& tool) noexcept {
-  Wrench w;
-  w.force = s.stiffness * (tool.pose.position - device.pose.position) +
-            s.damping * (tool.velocity.linear - device.velocity.linear);
-  if (s.rotational_stiffness > 0.0) {
-    w.torque = s.rotational_stiffness * rotation_vector(tool.pose.rotation * device.pose.rotation.conjugate());
-  }
-  w.torque += s.rotational_damping * (tool.velocity.angular - device.velocity.angular);
-  return {w, {-w.force, -w.torque}};
-}
-
 double max_passive_stiffness(double b, double B, double T) noexcept {
   const double spare = b - std::abs(B);
   return spare > 0.0 ? 2.0 * spare / T : 0.0;

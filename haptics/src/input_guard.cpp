@@ -19,14 +19,13 @@ constexpr double kRounding = 1e-9;  // [s]
 bool is_broken(const DeviceState& s) noexcept {
   const bool finite = std::isfinite(s.time) && s.pose.position.allFinite() && s.pose.rotation.coeffs().allFinite() &&
                       s.velocity.linear.allFinite() && s.velocity.angular.allFinite() && std::isfinite(s.grip_rate);
-  return !finite || !(std::abs(s.pose.rotation.norm() - 1.0) < kQuaternionLength) ||
+  return !s.present || !finite || !(std::abs(s.pose.rotation.norm() - 1.0) < kQuaternionLength) ||
          !(s.grip > -kEncoderGrip && s.grip < 1.0 + kEncoderGrip);
 }
 
 }  // namespace
 
-void describe(Fields& f, InputGuardSettings& s) {
-  const InputGuardSettings d;
+void describe(Fields& f, InputGuardSettings& s, const InputGuardSettings& d) {
   f.number({.name = "max_speed", .doc = "samples of a handle that moves faster are not taken", .unit = "m/s"},
            s.max_speed, d.max_speed, {0.0, 1000.0, true});
   f.number({.name = "max_turn_rate", .doc = "samples of a handle that turns faster are not taken", .unit = "rad/s"},
@@ -63,8 +62,10 @@ const DeviceState& InputGuard::take(const DeviceState& sample, double now) noexc
     settle(sample, now, fault);
   else if (fault == 0)
     accept(sample, now);
-  else
+  else if (sample.present)
     hold(now);
+  else
+    lose(now);
   if (stage_ == Stage::kLost || stage_ == Stage::kEmpty) events_ |= kInputLost;
   return good_.state;
 }
@@ -104,7 +105,11 @@ void InputGuard::hold(double now) noexcept {
     stage_ = Stage::kHeld;
     held_from_ = now;
   }
-  if (now - held_from_ < settings_.hold_time - kRounding) return;
+  if (now - held_from_ >= settings_.hold_time - kRounding) lose(now);
+}
+
+void InputGuard::lose(double now) noexcept {
+  if (stage_ == Stage::kEmpty) return;
   stage_ = Stage::kLost;
   lost_from_ = now;
   ++counters_.losses;

@@ -40,7 +40,7 @@ class KeyframePath final : public HandPath {
     if (!(t >= k_.times.front())) return resting(0);
     if (t >= k_.times.back()) return resting(k_.times.size() - 1);
     const auto next = std::upper_bound(k_.times.begin(), k_.times.end(), t);
-    const auto i = static_cast<std::size_t>(next - k_.times.begin()) - 1;
+    const auto i = as_size(next - k_.times.begin()) - 1;
     const double h = k_.times[i + 1] - k_.times[i];
     const double u = (t - k_.times[i]) / h;
     const bool smooth = k_.interpolation == PathInterpolation::kSmooth;

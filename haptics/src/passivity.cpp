@@ -7,8 +7,7 @@
 
 namespace palpate {
 
-void describe(Fields& f, PassivitySettings& s) {
-  const PassivitySettings d;
+void describe(Fields& f, PassivitySettings& s, const PassivitySettings& d) {
   f.number({.name = "allowance", .doc = "energy that may be given to the hand before the controller acts", .unit = "J"},
            s.allowance, d.allowance, {0.0, 1e3});
   f.number({.name = "credit_limit", .doc = "most energy taken from the hand that is remembered", .unit = "J"},

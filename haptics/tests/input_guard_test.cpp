@@ -200,6 +200,21 @@ int find_return(InputGuard& guard, const std::function<DeviceState(int)>& device
 }
 
 // A device that was connected again elsewhere, or whose clock began anew, is taken when the force has left the hand.
+TEST(InputGuard, DeviceThatIsNotPresentIsLostAtOnceAndReturnsWhenItAgreesAgain) {
+  InputGuard guard({}, kDt, kFade);
+  int tick = 0;
+  for (; tick < 10; ++tick) guard.take(swing(tick), kDt * tick);
+  DeviceState gone = swing(tick);
+  gone.present = false;
+  guard.take(gone, kDt * tick);
+  EXPECT_EQ(guard.events_of_last_tick(), kSampleBroken | kInputLost);
+  EXPECT_EQ(guard.counters().losses, 1u);
+  const int back = ++tick;
+  while (guard.take(swing(tick), kDt * tick), guard.events_of_last_tick() != 0) ++tick;
+  // Lost for the fade at least, which is longer than the samples need to agree.
+  EXPECT_NEAR(kDt * (tick - back), kFade, 1.5 * kDt);
+}
+
 TEST(InputGuard, RealJumpIsTakenAfterTheFade) {
   const auto elsewhere = [](int i) {
     DeviceState s = swing(i);

@@ -25,9 +25,10 @@ long count_violations(Device& device) {
     DeviceState sample = device.read(time);
     if (tick % 100 > 70) sample.pose.position.x() = std::numeric_limits<double>::quiet_NaN();
     const DeviceState& state = input.take(sample, time);
-    CouplingEnd tool;
-    tool.pose.position = Vec3(0.01, 0.0, 0.0);
-    const Wrench wanted = coupling_wrenches({}, {state.pose, state.velocity}, tool).on_device;
+    const VirtualCouplingSettings coupling;
+    Wrench wanted;
+    wanted.force = compute_spring_force(coupling.stiffness, Vec3(0.01, 0.0, 0.0) - state.pose.position,
+                                        coupling.damping, -state.velocity.linear);
     const Wrench damped = passivity.apply(wanted, state, 1e-3);
     const std::uint32_t events = input.events_of_last_tick() | passivity.events_of_last_tick();
     const SafeWrench sent = safety.apply(damped, tick < 250 ? 0.0 : 1.0, events);

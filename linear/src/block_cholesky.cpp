@@ -114,13 +114,13 @@ BasicBlockCholesky<T>::BasicBlockCholesky(std::shared_ptr<const BlockPattern> pa
   tree_ = std::make_shared<const FrontTree>(left_out.empty()
                                                 ? make_tree(*pattern_, settings, order, kLogBlocks)
                                                 : make_tree_without(*pattern_, settings, left_out, order, kLogBlocks));
-  const auto slab = kRows<T> * (static_cast<std::size_t>(tree_->slab_size) + 1);
-  const auto strips = static_cast<std::size_t>(settings.max_rows + kRows<T> - 1) / kRows<T>;
+  const auto slab = kRows<T> * (as_size(tree_->slab_size) + 1);
+  const auto strips = as_size(settings.max_rows + kRows<T> - 1) / kRows<T>;
   panels_.assign(tree_->panels_size, T(0));
   inverse_diagonal_.assign(tree_->slab_size, T(0));
   for (int parity = 0; parity < 2; ++parity) updates_[parity].assign(tree_->updates_size[parity], T(0));
   slab_.assign(slab, T(0));
-  gathered_.assign(static_cast<std::size_t>(kRows<T> * kRows<T>) * tree_->largest_strips, T(0));
+  gathered_.assign(as_size(kRows<T> * kRows<T>) * tree_->largest_strips, T(0));
   strips_.assign(slab * strips, T(0));
   products_.assign(kRows<T> * kRows<T> * strips * (strips + 1) / 2, T(0));
   row_places_.assign(settings.max_rows, {});
@@ -207,7 +207,7 @@ void BasicBlockCholesky<T>::assemble_front(int f, const BlockMatrix& a, double s
     }
   }
   const auto diagonal = [&](int c) -> T& {
-    return panel[shape.panel_offset(c / kRows<T>) + kRows<T> * static_cast<std::size_t>(c) + c % kRows<T>];
+    return panel[shape.panel_offset(c / kRows<T>) + kRows<T> * as_size(c) + c % kRows<T>];
   };
   if (shift != 0.0) {
     for (int c = 0; c < shape.columns(); ++c) diagonal(c) += static_cast<T>(shift);

@@ -38,7 +38,7 @@ BlockPattern::BlockPattern(int blocks, const BlockGroups& groups) {
       }
     }
   }
-  column_begin_.reserve(static_cast<std::size_t>(blocks) + 1);
+  column_begin_.reserve(as_size(blocks) + 1);
   column_begin_.push_back(0);
   for (std::vector<int>& column : below) {
     std::sort(column.begin(), column.end());

@@ -20,7 +20,7 @@ struct Graph {
 Graph make_graph(const BlockPattern& pattern) {
   const int n = pattern.blocks();
   Graph graph;
-  graph.begin.assign(static_cast<std::size_t>(n) + 1, 0);
+  graph.begin.assign(as_size(n) + 1, 0);
   const auto for_each_edge = [&](auto&& visit) {
     for (int j = 0; j < n; ++j) {
       for (int at = pattern.column_begin(j) + 1; at < pattern.column_begin(j + 1); ++at) visit(pattern.row(at), j);

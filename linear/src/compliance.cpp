@@ -14,7 +14,7 @@ using tile::kRows;
 
 template <typename T>
 std::size_t product_offset(int a, int b) noexcept {
-  return kRows<T> * kRows<T> * (static_cast<std::size_t>(a) * (a + 1) / 2 + b);
+  return kRows<T> * kRows<T> * (as_size(a) * (a + 1) / 2 + b);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ int BasicBlockCholesky<T>::sort_rows(const BlockRows& J) noexcept {
 
 template <typename T>
 T* BasicBlockCholesky<T>::strip(int s) noexcept {
-  return strips_.data() + kRows<T> * (static_cast<std::size_t>(tree_->slab_size) + 1) * s;
+  return strips_.data() + kRows<T> * (as_size(tree_->slab_size) + 1) * s;
 }
 
 /// Jᵀ into the strips, cleared in the fronts on the way from its blocks to the root and nowhere else.
@@ -66,7 +66,7 @@ void BasicBlockCholesky<T>::load_strips(const BlockRows& J, int rows, int strips
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& entry : J.row(row_places_[i].row)) {
       mark_path(entry.block, i, strips);
-      T* first = strip(i / kRows<T>) + kRows<T> * static_cast<std::size_t>(tree_->place[entry.block]) + i % kRows<T>;
+      T* first = strip(i / kRows<T>) + kRows<T> * as_size(tree_->place[entry.block]) + i % kRows<T>;
       for (int k = 0; k < 3; ++k) first[kRows<T> * k] += static_cast<T>(entry.value[k]);
     }
   }
@@ -85,15 +85,14 @@ void BasicBlockCholesky<T>::mark_path(int block, int i, int strips) noexcept {
     const Front& front = tree_->fronts[f];
     if (!is_reached_[f]) {
       is_reached_[f] = 1;
-      reached_[static_cast<std::size_t>(reached_count_++)] = f;
+      reached_[as_size(reached_count_++)] = f;
       std::fill_n(extents_.begin() + static_cast<std::ptrdiff_t>(f) * strips, strips,
                   Extent{front.shape.padded_columns(), 0});
     }
-    Extent& extent = extents_[static_cast<std::size_t>(f) * strips + s];
+    Extent& extent = extents_[as_size(f) * strips + s];
     const int first = column / kColumns * kColumns;
     if (first < extent.first) {
-      std::fill_n(strip(s) + kRows<T> * static_cast<std::size_t>(front.slab + first), kRows<T> * (extent.first - first),
-                  T(0));
+      std::fill_n(strip(s) + kRows<T> * as_size(front.slab + first), kRows<T> * (extent.first - first), T(0));
       extent.first = first;
     }
     if (extent.vectors >= vectors) return;
@@ -107,7 +106,7 @@ template <typename T>
 std::span<const front::RightHandStrip<T>> BasicBlockCholesky<T>::find_active(int f, int strips) noexcept {
   std::size_t count = 0;
   for (int s = 0; s < strips; ++s) {
-    const Extent& extent = extents_[static_cast<std::size_t>(f) * strips + s];
+    const Extent& extent = extents_[as_size(f) * strips + s];
     if (extent.vectors > 0) active_strips_[count++] = {strip(s), s, extent.vectors, extent.first};
   }
   return {active_strips_.data(), count};
@@ -146,7 +145,7 @@ void BasicBlockCholesky<T>::add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int
 template <typename T>
 void BasicBlockCholesky<T>::add_products(int f, std::span<const front::RightHandStrip<T>> active) noexcept {
   const Front& front = tree_->fronts[f];
-  const std::size_t slab = kRows<T> * static_cast<std::size_t>(front.slab);
+  const std::size_t slab = kRows<T> * as_size(front.slab);
   for (int begin = 0; begin < front.shape.columns(); begin += tile::kDepth) {
     const int end = std::min(begin + tile::kDepth, front.shape.columns());
     for (std::size_t i = 0; i < active.size(); ++i) {

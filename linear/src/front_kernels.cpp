@@ -69,14 +69,14 @@ int factor_diagonal_block(const FrontShape& shape, T* panel, T* inverse, int fir
 template <bool kOverwrite, typename T>
 void subtract_update(const FrontShape& shape, const T* rows, int depth, T* update) noexcept {
   const int strips = shape.row_strips();
-  const auto width = static_cast<std::size_t>(kRows<T> * shape.padded_columns());
+  const auto width = as_size(kRows<T> * shape.padded_columns());
   for (int t = 0; t < strips; ++t) {
     const T* right = rows + t * width;
     const int columns = std::min(kRows<T>, 3 * shape.rows - kRows<T> * t);
-    T* diagonal = update + shape.update_offset(t) + kRows<T> * kRows<T> * static_cast<std::size_t>(t);
+    T* diagonal = update + shape.update_offset(t) + kRows<T> * kRows<T> * as_size(t);
     tile::subtract_symmetric_product<kOverwrite>(right, depth, columns, diagonal);
     for (int s = t + 1; s < strips; ++s) {
-      T* tile = update + shape.update_offset(s) + kRows<T> * kRows<T> * static_cast<std::size_t>(t);
+      T* tile = update + shape.update_offset(s) + kRows<T> * kRows<T> * as_size(t);
       for (int c = 0; c < columns; c += kColumns) {
         tile::subtract_product<tile::AllVectors, kOverwrite>(rows + s * width, right + c, depth, tile + kRows<T> * c);
       }

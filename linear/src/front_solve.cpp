@@ -99,7 +99,7 @@ inline void subtract_below(const T* x, const T* rows, int depth, std::span<const
   for (int from = 0; from < depth; from += tile::kDepth) {
     for (std::size_t c = 0; c < slabs.size(); c += kColumns) {
       T* column[kColumns];
-      for (int j = 0; j < kColumns; ++j) column[j] = begin + kRows<T> * static_cast<std::size_t>(slabs[c + j]);
+      for (int j = 0; j < kColumns; ++j) column[j] = begin + kRows<T> * as_size(slabs[c + j]);
       tile::subtract_product<kRows<T>, 1, Range>(x + kRows<T> * from, rows + kRows<T> * from + c,
                                                  std::min(tile::kDepth, depth - from), column);
     }
@@ -115,8 +115,7 @@ void finish_backward(const FrontShape& shape, const T* panel, const T* inverse, 
   for (int j = 0; j < kColumns; ++j) column[j] = strip + kRows<T> * (c + j);
   for (int t = 0; t < shape.row_strips(); ++t) {
     const T* block = panel + shape.panel_offset(pivot_strips + t) + kRows<T> * c;
-    tile::subtract_product<1, kRows<T>>(rows + kRows<T> * kRows<T> * static_cast<std::size_t>(t), block, kRows<T>,
-                                        column);
+    tile::subtract_product<1, kRows<T>>(rows + kRows<T> * kRows<T> * as_size(t), block, kRows<T>, column);
   }
   for (int s = c / kRows<T>; s < pivot_strips; ++s) {
     const int first = std::max(kRows<T> * s, c + kColumns);
@@ -135,13 +134,13 @@ void forward(const FrontTree& tree, const Front& front, const T* panel, const T*
              std::span<const RightHandStrip<T>> strips) noexcept {
   // All strips against one strip of L, then the next: L passes through the cache once.
   const FrontShape& shape = front.shape;
-  const std::size_t own = kRows<T> * static_cast<std::size_t>(front.slab);
+  const std::size_t own = kRows<T> * as_size(front.slab);
   for (int t = 0; t < shape.pivot_strips(); ++t) finish_forward(shape, panel, inverse, t, own, strips);
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int t = 0; t < shape.row_strips(); ++t) {
     const T* rows = panel + shape.panel_offset(shape.pivot_strips() + t);
     const int columns = (std::min(kRows<T>, 3 * shape.rows - kRows<T> * t) + 3) / 4 * 4;
-    const std::span<const int> targets(slabs + kRows<T> * t, static_cast<std::size_t>(columns));
+    const std::span<const int> targets(slabs + kRows<T> * t, as_size(columns));
     for (const RightHandStrip<T>& strip : strips) {
       with_vectors(strip.vectors, [&](auto range) {
         const int first = strip.first;
@@ -156,10 +155,10 @@ template <typename T>
 void backward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* strip, T* rows) noexcept {
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int r = 0; r < kRows<T> * front.shape.row_strips(); ++r) {
-    const T* column = strip + kRows<T> * static_cast<std::size_t>(slabs[r]);
-    std::copy(column, column + kRows<T>, rows + kRows<T> * static_cast<std::size_t>(r));
+    const T* column = strip + kRows<T> * as_size(slabs[r]);
+    std::copy(column, column + kRows<T>, rows + kRows<T> * as_size(r));
   }
-  T* own = strip + kRows<T> * static_cast<std::size_t>(front.slab);
+  T* own = strip + kRows<T> * as_size(front.slab);
   for (int c = front.shape.padded_columns() - kColumns; c >= 0; c -= kColumns) {
     finish_backward(front.shape, panel, inverse, own, c, rows);
   }

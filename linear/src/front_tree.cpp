@@ -182,8 +182,8 @@ FrontTree make_front_tree(const BlockPattern& pattern, std::span<const int> orde
 }
 
 void rename_blocks(FrontTree& tree, const BlockPattern& part, std::span<const int> blocks, const BlockPattern& whole) {
-  std::vector<int> index(static_cast<std::size_t>(part.stored()));
-  std::vector<int> place(static_cast<std::size_t>(whole.blocks()), -1), front_of = place;
+  std::vector<int> index(as_size(part.stored()));
+  std::vector<int> place(as_size(whole.blocks()), -1), front_of = place;
   for (int j = 0; j < part.blocks(); ++j) {
     for (int at = part.column_begin(j); at < part.column_begin(j + 1); ++at)
       index[at] = whole.find(blocks[part.row(at)], blocks[j]);

@@ -23,7 +23,7 @@ struct FrontShape {
   /// The strip and the first row in it of a block, numbered in whole strips.
   int strip_of(int place) const noexcept { return place >> log_blocks; }
   int row_of(int place) const noexcept { return 3 * (place & (blocks() - 1)); }
-  std::size_t strip_rows() const noexcept { return 3 * static_cast<std::size_t>(blocks()); }
+  std::size_t strip_rows() const noexcept { return 3 * as_size(blocks()); }
 
   int columns() const noexcept { return 3 * pivots; }
   int padded_columns() const noexcept { return (3 * pivots + 3) / 4 * 4; }
@@ -34,7 +34,7 @@ struct FrontShape {
   std::size_t panel_offset(int s) const noexcept {
     const int triangle = pivot_strips();
     if (s < triangle) return triangle_offset(s);
-    const auto whole = static_cast<std::size_t>(s - triangle) + (triangle > 0 ? 1 : 0);
+    const auto whole = as_size(s - triangle) + (triangle > 0 ? 1 : 0);
     return (triangle > 0 ? triangle_offset(triangle - 1) : 0) + strip_rows() * whole * padded_columns();
   }
   std::size_t panel_size() const noexcept { return panel_offset(pivot_strips() + row_strips()); }
@@ -42,9 +42,7 @@ struct FrontShape {
   std::size_t update_size() const noexcept { return update_offset(row_strips()); }
 
  private:
-  std::size_t triangle_offset(int s) const noexcept {
-    return strip_rows() * strip_rows() * (static_cast<std::size_t>(s) * (s + 1) / 2);
-  }
+  std::size_t triangle_offset(int s) const noexcept { return strip_rows() * strip_rows() * (as_size(s) * (s + 1) / 2); }
 };
 
 struct Front {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#if defined(__FMA__)
-#include <immintrin.h>
-#endif
+#include "palpate/core/simd.h"
 
 // Dense arithmetic on strips, in double or single precision. A strip is as many rows of a matrix as three vectors hold
 // (twelve doubles or twenty-four floats: four or eight 3-blocks), column after column: element (i, j) at kRows j + i.
@@ -25,51 +23,17 @@ inline constexpr int kColumns = 4;
 /// Depth of a product that is done at once: that of two strips, 23 KB, stays in the L1 cache for all their tiles.
 inline constexpr int kDepth = 120;
 
-template <typename T>
-struct VectorTypes;
-template <>
-struct VectorTypes<double> {
-  using Register = double __attribute__((vector_size(32)));
-  /// The same in memory. Copying by memcpy instead makes GCC 12 pass every sum of a tile through the stack.
-  using Memory = double __attribute__((vector_size(32), aligned(8), may_alias));
-};
-template <>
-struct VectorTypes<float> {
-  using Register = float __attribute__((vector_size(32)));
-  using Memory = float __attribute__((vector_size(32), aligned(4), may_alias));
-};
-template <typename T>
-using Vector = typename VectorTypes<T>::Register;
+using simd::fill;
+using simd::load;
+using simd::store;
 
 template <typename T>
-inline Vector<T> load(const T* p) noexcept {
-  return *reinterpret_cast<const typename VectorTypes<T>::Memory*>(p);
-}
-template <typename T>
-inline void store(T* p, Vector<T> v) noexcept {
-  *reinterpret_cast<typename VectorTypes<T>::Memory*>(p) = v;
-}
-inline Vector<double> fill(double x) noexcept {
-  return Vector<double>{x, x, x, x};
-}
-inline Vector<float> fill(float x) noexcept {
-  return Vector<float>{x, x, x, x, x, x, x, x};
-}
+using Vector = decltype(fill(T{}));
 
 /// c − a · b with one rounding where the machine can.
-inline Vector<double> subtract_multiple(Vector<double> c, Vector<double> a, Vector<double> b) noexcept {
-#if defined(__FMA__)
-  return _mm256_fnmadd_pd(a, b, c);
-#else
-  return c - a * b;
-#endif
-}
-inline Vector<float> subtract_multiple(Vector<float> c, Vector<float> a, Vector<float> b) noexcept {
-#if defined(__FMA__)
-  return _mm256_fnmadd_ps(a, b, c);
-#else
-  return c - a * b;
-#endif
+template <typename V>
+inline V subtract_multiple(V c, V a, V b) noexcept {
+  return simd::nmadd(a, b, c);
 }
 
 /// y[k] += Σ lanes of s_k, for four vectors.

@@ -79,9 +79,9 @@ TYPED_TEST(BlockCholeskyOf, TakesTheOrderOfAnother) {
   const System system = make_grid_laplacian(6, 5, 4, 0.05);
   std::vector<std::uint8_t> left_out(120, 0);
   for (const bool leave : {false, true}) {
-    for (int i = 0; i < 120; i += 7) left_out[static_cast<std::size_t>(i)] = leave ? 1 : 0;
+    for (int i = 0; i < 120; i += 7) left_out[as_size(i)] = leave ? 1 : 0;
     const BasicBlockCholesky<TypeParam> searched(system.pattern, {}, left_out);
-    EXPECT_EQ(searched.order().size(), static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), 0)));
+    EXPECT_EQ(searched.order().size(), as_size(std::count(left_out.begin(), left_out.end(), 0)));
     BasicBlockCholesky<TypeParam> first = searched, second(system.pattern, {}, left_out, searched.order());
     ASSERT_TRUE(first.factor(system.matrix));
     ASSERT_TRUE(second.factor(system.matrix));
@@ -133,7 +133,7 @@ TYPED_TEST(BlockCholeskyOf, BlocksLeftOutAreAsIfTheyWereNotThere) {
   std::mt19937_64 random(12);
   for (System& system : make_systems()) {
     const int blocks = system.pattern->blocks();
-    std::vector<std::uint8_t> left_out(static_cast<std::size_t>(blocks), 0);
+    std::vector<std::uint8_t> left_out(as_size(blocks), 0);
     std::vector<Eigen::Index> kept;
     for (int i = 0; i < blocks; ++i) {
       left_out[i] = i % 3 == 1 ? 1 : 0;

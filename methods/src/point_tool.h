@@ -23,7 +23,7 @@ class PointTool {
 
   /// Where the tool would go in one step without contact [m].
   Vec3 compute_free_motion(const DeviceState& device) const noexcept {
-    const Vec3 f = k_ * (device.pose.position - x_) + b_ * (device.velocity.linear - v_);
+    const Vec3 f = compute_spring_force(k_, device.pose.position - x_, b_, device.velocity.linear - v_);
     const Vec3 dv = (f - h_ * k_ * v_) / (m_ / h_ + b_ + h_ * k_);
     return x_ + h_ * (v_ + dv);
   }
@@ -41,7 +41,7 @@ class PointTool {
 
   /// The coupling's force on the hand, at the tool's new state [N].
   Vec3 force_on_hand(const DeviceState& device) const noexcept {
-    return k_ * (x_ - device.pose.position) + b_ * (v_ - device.velocity.linear);
+    return compute_spring_force(k_, x_ - device.pose.position, b_, v_ - device.velocity.linear);
   }
 
  private:

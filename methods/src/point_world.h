@@ -1,10 +1,8 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "palpate/core/second_thread.h"
 #include "palpate/geometry/surface_features.h"
 #include "palpate/methods/method.h"
 
@@ -50,21 +48,18 @@ struct TouchPoint {
 ///   which the fast half adds the answer h A(dt)⁻¹ Jᵀλ to its own contact forces.
 ///
 /// Other contacts of the bodies (a cube on a table) move them in the slow step, but do not stiffen
-/// compute_compliance(): a tick is so short that what answers is the body's own inertia. Thread: the slow loop's.
+/// compute_compliance(): a tick is so short that what answers is the body's own inertia.
+///
+/// Thread: the slow loop's; from read_tick() until the step is over, that of SlowHalf::read_tick().
 class PointWorld {
  public:
   explicit PointWorld(const MethodContext& context);
 
-  /// Makes a model from what can be touched: surfaces(), planes(), find_closest(), compute_compliance(), and the hand.
-  using Publish = std::function<void(StepReport& report)>;
-
-  /// Everything but the bodies' motion. The model needs the tick's systems only, the slow step's contacts theirs: so
-  /// `publish` runs in a second thread, which factors the former beside the latter, if all bodies allow that, else
-  /// after the contacts; the bits are the same. It must not throw. False: a system could not be factored, and nothing
-  /// may be published.
-  bool begin_step(const PointFeedback& feedback, StepReport& report, const Publish& publish);
-  /// The bodies' motion.
-  void end_step(StepReport& report);
+  /// Before the step: puts the tool where the fast proxy is, and asks for the tick.
+  StepWish begin(const PointFeedback& feedback);
+  /// Puts all surfaces where they are after the free tick. From here on surfaces(), planes(), find_closest() and
+  /// compute_compliance() tell what a model is made of.
+  void read_tick(const FreeTick& tick, StepReport& report) noexcept;
 
   /// Where the proxy is: the feedback's, or the start.
   const Vec3& proxy() const noexcept { return proxy_; }
@@ -80,7 +75,7 @@ class PointWorld {
   int max_points(int surface) const noexcept;
 
   /// Why such a method cannot work there; empty if it can.
-  static std::string refuse(const World& world, const ToolSettings& tool);
+  static std::string refuse(const ToolInWorld& context);
 
  private:
   struct Moving {
@@ -89,15 +84,11 @@ class PointWorld {
     TriangleTree tree;
     std::vector<Vec3> positions;
   };
-  void add_moving(const ToolSettings& tool);
-  bool allow_two_threads() const noexcept;
-  bool meet_contacts(StepReport& report);
+  void add_moving(const MethodContext& context);
   void impose();
-  bool predict(StepReport& report);
 
   World& world_;
-  const bool moves_;
-  const std::array<double, 2> time_steps_;
+  const int tool_;  ///< of the world; −1: nothing moves
   Grip grip_;
   DeviceState device_;
   Vec3 proxy_;
@@ -108,7 +99,6 @@ class PointWorld {
   std::vector<std::unique_ptr<Moving>> trees_;
   std::vector<BlockRows::Entry> entries_;
   BlockRows rows_;
-  std::unique_ptr<SecondThread> second_;  ///< null: a body does not allow it
 };
 
 }  // namespace palpate

@@ -19,8 +19,7 @@ WorldBody make_point(const ToolSettings& s, const Pose& start) {
   // The contact problem of a point without mass is that of its coupling alone; a body needs some.
   constexpr double kLeastMass = 1e-6;
   out.body = std::make_unique<Particle>(std::max(s.mass, kLeastMass), start.position);
-  out.shape.kind = ContactShape::Kind::kPoint;
-  out.shape.radius = s.radius;
+  out.shape.kind = ContactShape::Point{s.radius};
   return out;
 }
 
@@ -33,7 +32,10 @@ WorldBody make_rigid(const ToolSettings& s, const Pose& start, bool with_surface
   rigid.pose = start;
   WorldBody out;
   out.body = std::make_unique<RigidBody>(rigid);
-  out.shape.kind = s.convex ? ContactShape::Kind::kHull : ContactShape::Kind::kSurface;
+  if (s.convex)
+    out.shape.kind = ContactShape::Hull{};
+  else
+    out.shape.kind = ContactShape::Surface{};
   return out;
 }
 
@@ -48,7 +50,7 @@ WorldBody make_chain(const ToolSettings& s, const Pose& start) {
   chain.material = s.material;
   WorldBody out;
   out.body = std::make_unique<BeamChain>(chain);
-  out.shape.kind = ContactShape::Kind::kChain;
+  out.shape.kind = ContactShape::Chain{};
   return out;
 }
 
@@ -61,7 +63,7 @@ WorldBody make_soft(const ToolSettings& s, const Pose& start) {
   body->set_handle(start, s.hold_radius);
   WorldBody out;
   out.body = std::move(body);
-  out.shape.kind = ContactShape::Kind::kSurface;
+  out.shape.kind = ContactShape::Surface{};
   return out;
 }
 
@@ -133,7 +135,7 @@ int add_tool(World& world, const ToolSettings& settings, const Pose& start) {
   Body& body = *tool.body;
   const int index = world.add(std::move(tool));
   if (!has_weight(settings)) body.set_gravity(Vec3::Zero());
-  world.set_tool(index);
+  world.mark_tool(index);
   return index;
 }
 

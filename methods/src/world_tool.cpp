@@ -4,18 +4,17 @@
 
 namespace palpate {
 
-WorldTool::WorldTool(const MethodContext& c)
-    : world_(c.world), tool_(*c.world.bodies()[static_cast<std::size_t>(c.world.tool())].body), grip_(c, tool_) {}
+WorldTool::WorldTool(const MethodContext& c) : tool_(*c.world.body(c.body())), grip_(c, tool_) {}
 
-TickResult WorldTool::step(const DeviceState& device, double h, StepReport& report) {
+void WorldTool::aim(const DeviceState& device) noexcept {
   tool_.set_grip(grip_.aim(device));
+}
+
+TickResult WorldTool::read(bool done, const StepReport& report) const noexcept {
   TickResult out;
-  // A world that cannot be stepped pushes nobody: the safety stage takes the force down at its own rate.
-  if (world_.step(h, report)) {
+  if (done) {
     const Wrench on_tool = tool_.compute_grip();
     out.wrench = {-on_tool.force, -on_tool.torque};
-  } else {
-    report.converged = false;
   }
   out.tool = grip_.device_pose(tool_);
   out.residual = report.residual;
@@ -24,9 +23,9 @@ TickResult WorldTool::step(const DeviceState& device, double h, StepReport& repo
   return out;
 }
 
-std::string refuse_world(const World& world, const ToolSettings& tool) {
-  if (tool.kind == ToolSettings::Kind::kFingers) return "fingers are no body of the world";
-  if (tool.kind != ToolSettings::Kind::kPoint && world.tool() < 0) return "the world has no tool in it";
+std::string refuse_world(const ToolInWorld& c) {
+  if (c.tool.kind == ToolSettings::Kind::kFingers) return kFingersAreNoBody;
+  if (c.body() < 0 && !(c.tool.kind == ToolSettings::Kind::kPoint && c.world.is_static())) return kNoBody;
   return {};
 }
 

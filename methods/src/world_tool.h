@@ -5,22 +5,23 @@
 
 namespace palpate {
 
-/// The world with the tool in it, stepped as a whole while the hand holds the tool: what `reference` does every tick
-/// and `direct` every slow step. The tool's body is world.tool().
+/// A tool that is held in the world itself: what `reference` has in every tick and `direct` in every slow step.
 class WorldTool {
  public:
   explicit WorldTool(const MethodContext& context);
 
-  /// One step of h [s] with the coupling's other end at the device.
-  TickResult step(const DeviceState& device, double h, StepReport& report);
+  /// Before a step: the coupling's other end is at the device.
+  void aim(const DeviceState& device) noexcept;
+  /// After it: what the hand feels. A world that could not be stepped pushes nobody: the safety stage takes the force
+  /// down at its own rate.
+  TickResult read(bool done, const StepReport& report) const noexcept;
 
  private:
-  World& world_;
   Body& tool_;
   ToolGrip grip_;
 };
 
 /// Why a method that steps the whole world cannot take this one; empty if it can.
-std::string refuse_world(const World& world, const ToolSettings& tool);
+std::string refuse_world(const ToolInWorld& context);
 
 }  // namespace palpate

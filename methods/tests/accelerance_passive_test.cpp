@@ -53,12 +53,12 @@ std::unique_ptr<Model> make_cube_on_ground(double mass, double size) {
   clear_model(*model);
   model->columns = 6;
   model->neighbours = 1;
-  Eigen::Map<Eigen::Matrix<double, 6, 6>> A(model->A.data());
+  Eigen::Map<Mat6> A(model->A.data());
   A.setZero();
   A.diagonal() << Vec3::Constant(1.0 / mass), Vec3::Constant(6.0 / (mass * size * size));
   for (const double x : {-0.5, 0.5}) {
     for (const double z : {-0.5, 0.5}) {
-      LocalContact& c = model->local_contact[static_cast<std::size_t>(model->local_contacts++)];
+      LocalContact& c = model->local_contact[as_size(model->local_contacts++)];
       c.a = 0;
       c.foot_a = size * Vec3(x, -0.5, z);
       c.foot_b = c.foot_a;

@@ -133,9 +133,7 @@ Rig make_impact(const AcceleranceSettings& settings) {
   add_box(world, {.position = Vec3(0.0, 0.025, 0.0), .friction = 0.0, .velocity = Vec3(0.3, 0.0, 0.0)});
   add_floor(world, 0.0);
   ContactShape wall;
-  wall.kind = ContactShape::Kind::kPlane;
-  wall.normal = -Vec3::UnitX();
-  wall.offset = -0.1;
+  wall.kind = ContactShape::Plane{.normal = -Vec3::UnitX(), .offset = -0.1};
   world.add({"wall", nullptr, wall});
   return Rig(std::move(world), make_ball(0.005), Vec3(0.0, 0.1, 0.0), 0.05, settings);
 }

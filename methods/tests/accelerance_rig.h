@@ -7,7 +7,10 @@
 #include "../src/accelerance/messages.h"
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/accelerance_settings.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 
 // What the tests of `accelerance` and `impulse` share: small worlds of boxes, and both halves driven by hand.
 namespace palpate::accelerance {
@@ -29,8 +32,7 @@ inline RigidBody& add_box(World& world, const BoxSettings& b) {
   s.pose.position = b.position;
   s.velocity.linear = b.velocity;
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kBox;
-  shape.size = b.size;
+  shape.kind = ContactShape::Box{.size = b.size};
   shape.friction = b.friction;
   auto body = std::make_unique<RigidBody>(s);
   RigidBody& out = *body;
@@ -50,7 +52,7 @@ inline World make_empty(const Vec3& gravity = Vec3(0.0, -kGravity, 0.0)) {
 
 inline void add_floor(World& world, double friction) {
   ContactShape plane;
-  plane.kind = ContactShape::Kind::kPlane;
+  plane.kind = ContactShape::Plane{};
   plane.friction = friction;
   world.add({"floor", nullptr, plane});
 }
@@ -82,8 +84,8 @@ struct Rig {
     if (tool.kind != ToolSettings::Kind::kFingers) add_tool(world, tool, device.pose);
     world.prepare();
     MethodSettings all;
-    all.accelerance = settings;
-    method = find_method(name).make({world, tool, dt, period, device, all});
+    all.get<AcceleranceSettings>("accelerance") = settings;
+    method = make_method(name, {world, tool, dt, period, device, all});
   }
 
   /// Ticks until `seconds` have passed, with slow steps; `move` sets the device before each tick.
@@ -93,13 +95,11 @@ struct Rig {
       if (time >= static_cast<double>(steps) * period - 0.5 * dt) {
         model->header = {time, ++steps};
         report = {};
-        method.slow->step_bytes(reinterpret_cast<std::byte*>(&feedback), reinterpret_cast<std::byte*>(model.get()),
-                                report);
+        step_with(method, feedback, *model, report);
       }
       if (move) move();
       feedback.header = {time, feedback.header.sequence + 1};
-      last = method.fast->tick_bytes(device, reinterpret_cast<std::byte*>(model.get()),
-                                     reinterpret_cast<std::byte*>(&feedback));
+      last = tick_with(method, device, *model, feedback);
       time += dt;
       if (after) after();
     }
@@ -114,7 +114,7 @@ struct Rig {
   /// The fast loop's state of a body; null if it is no neighbour.
   const Feedback::Body* neighbour(int body) const {
     for (std::int32_t i = 0; i < feedback.bodies; ++i) {
-      if (feedback.body[static_cast<std::size_t>(i)].body == body) return &feedback.body[static_cast<std::size_t>(i)];
+      if (feedback.body[as_size(i)].body == body) return &feedback.body[as_size(i)];
     }
     return nullptr;
   }

@@ -3,6 +3,7 @@
 
 #include "accelerance_rig.h"
 #include "palpate/core/error.h"
+#include "palpate/methods/accelerance_settings.h"
 
 // Methods `accelerance` and `impulse`: what the hand feels.
 namespace palpate::accelerance {
@@ -262,8 +263,7 @@ TEST(Accelerance, BrokenModelGivesNoForce) {
     if (what == 1) rig.model->neighbours = 1000;
     if (what == 2) rig.model->neighbour[0].nonlinear[2] = HUGE_VAL;
     rig.feedback.header.time = 10.0;
-    const TickResult out = rig.method.fast->tick_bytes(rig.device, reinterpret_cast<std::byte*>(rig.model.get()),
-                                                       reinterpret_cast<std::byte*>(&rig.feedback));
+    const TickResult out = tick_with(rig.method, rig.device, *rig.model, rig.feedback);
     EXPECT_EQ(out.wrench.force.norm(), 0.0) << what;
     EXPECT_EQ(rig.feedback.bodies, 0) << what;
   }
@@ -272,18 +272,18 @@ TEST(Accelerance, BrokenModelGivesNoForce) {
 TEST(Accelerance, RefusesWhatItCannotDoInPlainWords) {
   const MethodInfo& info = find_method("accelerance");
   World still;
-  EXPECT_NE(info.refuse(still, {}).find("nothing in the world can move"), std::string::npos);
+  EXPECT_NE(info.refuse({still, ToolSettings{}}).find("nothing in the world can move"), std::string::npos);
   World world = make_empty();
   add_box(world, {});
   world.prepare();
-  EXPECT_EQ(info.refuse(world, {}), "");
+  EXPECT_EQ(info.refuse({world, ToolSettings{}}), "");
   ToolSettings chain;
   chain.kind = ToolSettings::Kind::kChain;
-  EXPECT_NE(info.refuse(world, chain).find("chain"), std::string::npos);
+  EXPECT_NE(info.refuse({world, chain}).find("chain"), std::string::npos);
   MethodSettings settings;
-  settings.accelerance.reach = -1.0;
+  settings.get<AcceleranceSettings>("accelerance").reach = -1.0;
   try {
-    info.make({world, {}, 0.001, 0.05, {}, settings});
+    make_method(info, {world, {}, 0.001, 0.05, {}, settings});
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("reach = -1"), std::string::npos) << error.what();

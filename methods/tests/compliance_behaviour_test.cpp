@@ -6,7 +6,10 @@
 #include "palpate/bodies/corotational_tets.h"
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/compliance_settings.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 #include "palpate/testing/realtime_guard.h"
 
 // `compliance` at two rates: what it must keep whatever the rates are, and what it does when something is missing.
@@ -15,18 +18,13 @@ namespace {
 
 constexpr double kGravity = 9.81, kDt = 0.001, kSlow = 0.02;
 
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
-
 /// Both loops in lockstep, a model one slow period late.
 struct TwoRates {
   World world;
   ToolSettings tool;
   DeviceState device;
   MethodSettings settings;
-  Method method;
-  std::vector<Line> model, next, feedback;
+  std::optional<HandDriven> method;
   StepReport report;  ///< of the last slow step
   long ticks = 0;
   bool stalled = false;  ///< no slow step begins
@@ -35,25 +33,20 @@ struct TwoRates {
   void begin() { add_tool(world, tool, device.pose); }
   void start() {
     world.prepare();
-    method = find_method("compliance").make({world, tool, kDt, kSlow, device, settings});
-    model.resize(method.model.size / sizeof(Line) + 1);
-    next = model;
-    feedback.resize(method.feedback.size / sizeof(Line) + 1);
+    method.emplace(make_method("compliance", {world, tool, kDt, kSlow, device, settings}));
   }
   TickResult tick() {
     const double time = kDt * static_cast<double>(ticks);
     const long period = std::lround(kSlow / kDt);
     if (ticks % period == 0 && !stalled) {
-      std::swap(model, next);
-      const MessageHeader header{time, static_cast<std::uint64_t>(ticks / period + 1)};
-      std::memcpy(next.data()->bytes, &header, sizeof header);
+      if (method->under_way() > 0) method->deliver();
       report = {};
-      method.slow->step_bytes(feedback.data()->bytes, next.data()->bytes, report);
+      method->begin_step(report, time);
     }
-    const MessageHeader header{time, static_cast<std::uint64_t>(++ticks)};
-    std::memcpy(feedback.data()->bytes, &header, sizeof header);
+    ++ticks;
+    device.time = time;
     const testing::RealtimeGuard guard;
-    const TickResult result = method.fast->tick_bytes(device, model.data()->bytes, feedback.data()->bytes);
+    const TickResult result = method->tick(device);
     violations += guard.violations().total();
     return result;
   }
@@ -72,7 +65,8 @@ struct TwoRates {
   }
 };
 
-ContactShape make_shape(ContactShape::Kind kind, double friction) {
+template <typename Kind>
+ContactShape make_shape(Kind kind, double friction) {
   ContactShape shape;
   shape.kind = kind;
   shape.friction = friction;
@@ -96,13 +90,13 @@ double weight_of(const ToolSettings& wire) {
 
 /// A soft block of 4 cm that stands on a floor, a wire of 10 cm tied to its top.
 void make_tied(TwoRates& run, double young_modulus) {
-  run.world.add({"floor", nullptr, make_shape(ContactShape::Kind::kPlane, 0.4)});
+  run.world.add({"floor", nullptr, make_shape(ContactShape::Plane{}, 0.4)});
   const Material material{
       .young_modulus = young_modulus, .poisson_ratio = 0.35, .density = 800.0, .stiffness_damping = 0.005};
   TetMesh mesh = make_tet_block(Vec3(0.04, 0.04, 0.04), {2, 2, 2});
   for (Vec3& v : mesh.vertices) v.y() += 0.0201;
   run.world.add({"block", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1)),
-                 make_shape(ContactShape::Kind::kSurface, 0.4)});
+                 make_shape(ContactShape::Surface{}, 0.4)});
   run.tool = make_wire(10, 0.1);
   run.device.pose.position = Vec3(0.0, 0.1401, 0.0);
   run.begin();
@@ -119,7 +113,7 @@ TEST(Compliance, HangingBlockWeighsWhatItWeighs) {
   for (const double lookahead : {0.0, 1.0, 2.0}) {
     TwoRates run;
     make_tied(run, 2e4);
-    run.settings.compliance.lookahead = lookahead;
+    run.settings.get<ComplianceSettings>("compliance").lookahead = lookahead;
     run.start();
     run.go(Vec3(0.0, 0.18, 0.0), 0.5);
     const TickResult result = run.go(Vec3(0.0, 0.18, 0.0), 4.0);
@@ -138,7 +132,7 @@ TEST(Compliance, ConstraintForceIsGripForceLessTheToolsWeight) {
     TwoRates run;
     make_tied(run, 2e4);
     using Force = ComplianceSettings::Force;
-    run.settings.compliance.force = constraints ? Force::kConstraints : Force::kGrip;
+    run.settings.get<ComplianceSettings>("compliance").force = constraints ? Force::kConstraints : Force::kGrip;
     run.start();
     run.go(Vec3(0.0, 0.18, 0.0), 0.5);
     results[constraints ? 1 : 0] = run.go(Vec3(0.0, 0.18, 0.0), 4.0);
@@ -154,7 +148,7 @@ TEST(Compliance, WithoutRoomForOthersTheBlockStillStands) {
   for (const int rows : {0, 60}) {
     TwoRates run;
     make_tied(run, 2e4);
-    run.settings.compliance.environment_rows = rows;
+    run.settings.get<ComplianceSettings>("compliance").environment_rows = rows;
     run.start();
     results[rows ? 1 : 0] = run.go(run.device.pose.position, 2.0);
     EXPECT_EQ(run.report.overflow, rows == 0);
@@ -170,9 +164,9 @@ void make_ball_on_block(TwoRates& run, double friction) {
   auto block =
       std::make_unique<CorotationalTets>(make_tet_block(Vec3(0.12, 0.03, 0.06), {4, 1, 2}), std::span(&material, 1));
   for (int n = 0; n < block->node_count(); ++n) {
-    if (block->rest_positions()[static_cast<std::size_t>(n)].y() < -0.0149) block->prescribe(n, Vec3::Zero());
+    if (block->rest_positions()[as_size(n)].y() < -0.0149) block->prescribe(n, Vec3::Zero());
   }
-  run.world.add({"block", std::move(block), make_shape(ContactShape::Kind::kSurface, friction)});
+  run.world.add({"block", std::move(block), make_shape(ContactShape::Surface{}, friction)});
   run.tool.radius = 0.003;
   run.tool.coupling = {.stiffness = 500.0, .damping = 1.0};
   run.device.pose.position = Vec3(-0.02, 0.0185, 0.001);
@@ -218,7 +212,7 @@ TEST(Compliance, RepeatsBitForBit) {
       if (time == 0)
         first.push_back(r.wrench.force);
       else
-        EXPECT_EQ(std::memcmp(first[static_cast<std::size_t>(i)].data(), r.wrench.force.data(), sizeof(Vec3)), 0) << i;
+        EXPECT_EQ(std::memcmp(first[as_size(i)].data(), r.wrench.force.data(), sizeof(Vec3)), 0) << i;
     }
   }
 }
@@ -270,10 +264,8 @@ TEST(Compliance, SurvivesABodyThatIsNotFinite) {
 // Fifty beams along the edge between a floor and a wall: a hundred contacts, which is more than a tick has room for.
 TEST(Compliance, OverfullModelKeepsTheDeepestContacts) {
   TwoRates run;
-  run.world.add({"floor", nullptr, make_shape(ContactShape::Kind::kPlane, 0.3)});
-  ContactShape wall = make_shape(ContactShape::Kind::kPlane, 0.3);
-  wall.normal = Vec3::UnitZ();
-  run.world.add({"wall", nullptr, wall});
+  run.world.add({"floor", nullptr, make_shape(ContactShape::Plane{}, 0.3)});
+  run.world.add({"wall", nullptr, make_shape(ContactShape::Plane{.normal = Vec3::UnitZ()}, 0.3)});
   run.tool = make_wire(50, 0.3);
   // The handle's −y, along which the wire lies, is the world's x.
   run.device.pose = {Vec3(0.0, 0.0012, 0.0012), Quat(Eigen::AngleAxisd(M_PI / 2.0, Vec3::UnitZ()))};
@@ -292,14 +284,14 @@ TEST(Compliance, OverfullModelKeepsTheDeepestContacts) {
 TEST(Compliance, RefusesWhatItCannotDo) {
   World still;
   still.add(StaticSurface{"box", TriangleTree(make_box(Vec3(0.2, 0.04, 0.2), 4)), 0.5});
-  EXPECT_FALSE(find_method("compliance").refuse(still, {}).empty());
+  EXPECT_FALSE(find_method("compliance").refuse({still, ToolSettings{}}).empty());
   World world;
-  world.add({"floor", nullptr, make_shape(ContactShape::Kind::kPlane, 0.3)});
+  world.add({"floor", nullptr, make_shape(ContactShape::Plane{}, 0.3)});
   ToolSettings wire = make_wire(51, 0.3);
   add_tool(world, wire, {});
-  EXPECT_FALSE(find_method("compliance").refuse(world, wire).empty());
+  EXPECT_FALSE(find_method("compliance").refuse({world, wire}).empty());
   wire.beams = 50;
-  EXPECT_TRUE(find_method("compliance").refuse(world, wire).empty());
+  EXPECT_TRUE(find_method("compliance").refuse({world, wire}).empty());
 }
 
 }  // namespace

@@ -8,46 +8,38 @@
 #include "palpate/bodies/corotational_tets.h"
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/compliance_settings.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 
 // With equal rates and no latency nothing is approximated: `compliance` must be `reference`. This proves the
 // bookkeeping of both violations, both compliances and both solves, for every kind of tool, body and constraint.
 namespace palpate::compliance_equality_test {
 namespace {
 
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
-
 /// A method driven by hand: a slow step, then a tick with the model at once.
 struct Driven {
   World world;
-  Method method;
-  std::vector<Line> model, feedback;
+  std::optional<HandDriven> method;
   std::uint64_t ticks = 0;
   double h = 0.0;
 
   void begin(std::string_view name, const ToolSettings& tool, const DeviceState& start, double step) {
     h = step;
     MethodSettings settings;
-    settings.compliance.tolerance = 1e-13;
-    settings.compliance.max_iterations = 5000;
-    settings.compliance.environment_rows = 192;
-    method = find_method(name).make({world, tool, h, h, start, settings});
-    model.resize(method.model.size / sizeof(Line) + 1);
-    feedback.resize(method.feedback.size / sizeof(Line) + 1);
+    settings.get<ComplianceSettings>("compliance").tolerance = 1e-13;
+    settings.get<ComplianceSettings>("compliance").max_iterations = 5000;
+    settings.get<ComplianceSettings>("compliance").environment_rows = 192;
+    method.emplace(make_method(name, {world, tool, h, h, start, settings}));
   }
   TickResult tick(const DeviceState& device) {
-    const double time = static_cast<double>(ticks) * h;
-    MessageHeader header{time, ++ticks};
-    if (method.slow) {
-      std::memcpy(model.data()->bytes, &header, sizeof header);
-      StepReport report;
-      method.slow->step_bytes(feedback.data()->bytes, model.data()->bytes, report);
-      EXPECT_FALSE(report.overflow);
+    DeviceState now = device;
+    now.time = static_cast<double>(ticks++) * h;
+    if (method->has_slow_half()) {
+      EXPECT_FALSE(method->step(now.time).overflow);
     }
-    std::memcpy(feedback.data()->bytes, &header, sizeof header);
-    return method.fast->tick_bytes(device, model.data()->bytes, feedback.data()->bytes);
+    return method->tick(now);
   }
 };
 
@@ -59,7 +51,7 @@ WorldSettings exact() {
 
 void add_floor(World& world, double friction) {
   ContactShape plane;
-  plane.kind = ContactShape::Kind::kPlane;
+  plane.kind = ContactShape::Plane{};
   plane.friction = friction;
   world.add({"floor", nullptr, plane});
 }
@@ -68,7 +60,7 @@ void add_floor(World& world, double friction) {
 void add_block(World& world, bool hexes) {
   const Material material{.young_modulus = 2e4, .poisson_ratio = 0.35, .density = 800.0, .stiffness_damping = 0.005};
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = 0.4;
   TetMesh mesh = make_tet_block(Vec3(0.06, 0.04, 0.06), {2, 2, 2});
   for (Vec3& v : mesh.vertices) v.y() += 0.0201;
@@ -144,8 +136,7 @@ ToolSettings build(Case which, World& world, DeviceState& device) {
       s.mass = compute_mass_properties(s.surface, 500.0);
       s.pose.position = Vec3(0.0, 0.0201, 0.0);
       ContactShape shape;
-      shape.kind = ContactShape::Kind::kBox;
-      shape.size = Vec3(0.06, 0.04, 0.06);
+      shape.kind = ContactShape::Box{.size = Vec3(0.06, 0.04, 0.06)};
       shape.friction = 0.4;
       world.add({"brick", std::make_unique<RigidBody>(s), shape});
       device.pose.position = Vec3(0.002, 0.044, 0.001);
@@ -170,9 +161,8 @@ ToolSettings build(Case which, World& world, DeviceState& device) {
     const int other = which == Case::kTiedWire ? 1 : 0;
     const Joint::Kind kind = which == Case::kTiedWire ? Joint::Kind::kBall : Joint::Kind::kFixed;
     const Pose place{device.pose.position - Vec3(0.0, 0.06, 0.0), Quat::Identity()};
-    Joint joint = make_joint(kind, world.bodies()[static_cast<std::size_t>(world.tool())].body.get(),
-                             world.bodies()[static_cast<std::size_t>(other)].body.get(), place);
-    joint.body_a = world.tool();
+    Joint joint = make_joint(kind, world.body(world.tools()[0]), world.bodies()[as_size(other)].body.get(), place);
+    joint.body_a = world.tools()[0];
     joint.body_b = other;
     world.add(joint);
   }

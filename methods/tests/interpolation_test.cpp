@@ -7,7 +7,10 @@
 #include "palpate/bodies/nonlinear_tets.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/hand_driven.h"
+#include "palpate/methods/interpolation_settings.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 
 // Method `interpolation`: whole slow steps, and what the fast half makes of two states.
 namespace palpate::interpolation_test {
@@ -27,25 +30,24 @@ struct Bench {
   double dt = 0.001, period = 0.02;
   DeviceState hand;
   Method method;
-  alignas(64) std::array<std::byte, sizeof(Model)> model{};
+  std::unique_ptr<Model> model = std::make_unique<Model>();
   Feedback feedback{};
   std::uint64_t steps = 0;
   StepReport report;
 
-  void make() { method = find_method("interpolation").make({world, tool, dt, period, hand, make_settings()}); }
+  void make() { method = make_method("interpolation", {world, tool, dt, period, hand, make_settings()}); }
   MethodSettings make_settings() const {
     MethodSettings s;
-    s.interpolation = settings;
+    s.get<InterpolationSettings>("interpolation") = settings;
     return s;
   }
   const Model& step() {
     feedback.header.sequence = 1;
     feedback.device = hand;
     report = {};
-    const MessageHeader header{0.0, ++steps};
-    std::memcpy(model.data(), &header, sizeof header);
-    method.slow->step_bytes(reinterpret_cast<const std::byte*>(&feedback), model.data(), report);
-    return *std::launder(reinterpret_cast<const Model*>(model.data()));
+    model->header = {0.0, ++steps};
+    step_with(method, feedback, *model, report);
+    return *model;
   }
   FemBody& body() { return dynamic_cast<FemBody&>(*world.bodies()[0].body); }
 };
@@ -57,7 +59,7 @@ World make_block_world(const Vec3& gravity, double friction, double mass_damping
   World world(settings);
   const Material material{.young_modulus = 2e4, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = mass_damping};
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = friction;
   world.add(
       {"block",
@@ -65,8 +67,7 @@ World make_block_world(const Vec3& gravity, double friction, double mass_damping
        shape});
   if (floor) {
     ContactShape plane;
-    plane.kind = ContactShape::Kind::kPlane;
-    plane.offset = -0.015;
+    plane.kind = ContactShape::Plane{.offset = -0.015};
     plane.friction = friction;
     world.add({"floor", nullptr, plane});
   }
@@ -95,8 +96,7 @@ TEST(Interpolation, ImpulseOfTheFingerIsTheMomentumOfTheBody) {
       b.hand.pose.position = Vec3(0.01, 0.037, 0.005);
       b.make();
       if (!moves) {
-        b.body().set_velocities(
-            std::vector<Vec3>(static_cast<std::size_t>(b.body().node_count()), Vec3(0.1, 0.5, 0.0)));
+        b.body().set_velocities(std::vector<Vec3>(as_size(b.body().node_count()), Vec3(0.1, 0.5, 0.0)));
       }
       const BodyMomentum start = b.body().compute_momentum();
       BodyMomentum given;
@@ -162,7 +162,7 @@ TEST(Interpolation, BodiesComeToRestOnAStaticSurface) {
   World world(settings);
   const Material material{.young_modulus = 2e4, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 30.0};
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   for (const double x : {-0.1, 0.1}) {
     TetMesh mesh = make_tet_block(Vec3(0.04, 0.03, 0.04), {2, 2, 2});
     for (Vec3& v : mesh.vertices) v += Vec3(x, 0.0155, 0.0);
@@ -180,10 +180,8 @@ TEST(Interpolation, BodiesComeToRestOnAStaticSurface) {
   EXPECT_LT(b.report.penetration, 1e-9);
   for (const int body : {0, 1}) {
     double lowest = 1.0, fastest = 0.0;
-    for (const Vec3& x : b.world.bodies()[static_cast<std::size_t>(body)].body->surface().positions)
-      lowest = std::min(lowest, x.y());
-    for (const Vec3& v : b.world.bodies()[static_cast<std::size_t>(body)].body->velocities())
-      fastest = std::max(fastest, v.norm());
+    for (const Vec3& x : b.world.bodies()[as_size(body)].body->surface().positions) lowest = std::min(lowest, x.y());
+    for (const Vec3& v : b.world.bodies()[as_size(body)].body->velocities()) fastest = std::max(fastest, v.norm());
     EXPECT_NEAR(lowest, 0.0, 1e-9);
     EXPECT_LT(fastest, 1e-4);
   }
@@ -278,7 +276,7 @@ TEST(Interpolation, AToolInTheWorldIsShownWhereTheHandIs) {
   b.make();
   b.hand.pose = {Vec3(0.05, 0.1, -0.02), Quat(Eigen::AngleAxisd(0.8, Vec3(1, 2, 0).normalized()))};
   b.step();
-  const Body& tool = *b.world.bodies()[static_cast<std::size_t>(b.world.tool())].body;
+  const Body& tool = *b.world.body(b.world.tools()[0]);
   EXPECT_LT((tool.handle_pose().position - b.hand.pose.position).norm(), 1e-12);
   EXPECT_LT(tool.handle_pose().rotation.angularDistance(b.hand.pose.rotation), 1e-7);
   // Its surface went along.
@@ -319,11 +317,7 @@ struct Fast {
     b.settings.display = display;
     b.make();
   }
-  Vec3 tick() {
-    return b.method.fast
-        ->tick_bytes(b.hand, reinterpret_cast<const std::byte*>(&model), reinterpret_cast<std::byte*>(&feedback))
-        .wrench.force;
-  }
+  Vec3 tick() { return tick_with(b.method, b.hand, model, feedback).wrench.force; }
 };
 
 const Vec3 kForces[] = {Vec3(1, 0, 0), Vec3(-2, 3, 0), Vec3(-2, 3, 0), Vec3(0, 0, 5), Vec3::Zero()};
@@ -378,22 +372,22 @@ TEST(Interpolation, ExtrapolationFollowsTheStiffnessAndNeverPulls) {
 TEST(Interpolation, RefusesWhatItCannotMoveInPlainWords) {
   const MethodInfo& info = find_method("interpolation");
   World world = make_block_world(Vec3::Zero(), 0.0, 0.0);
-  EXPECT_EQ(info.refuse(world, make_ball(0.01)), "");
+  EXPECT_EQ(info.refuse({world, make_ball(0.01)}), "");
   ToolSettings tool;
-  EXPECT_NE(info.refuse(world, tool).find("radius"), std::string::npos);
+  EXPECT_NE(info.refuse({world, tool}).find("radius"), std::string::npos);
   tool.kind = ToolSettings::Kind::kChain;
-  EXPECT_NE(info.refuse(world, tool).find("bends"), std::string::npos);
+  EXPECT_NE(info.refuse({world, tool}).find("bends"), std::string::npos);
   World other;
-  EXPECT_EQ(info.refuse(other, make_ball(0.01)), "there is no soft body");
+  EXPECT_EQ(info.refuse({other, make_ball(0.01)}), "there is no soft body");
   const Material material{};
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   other.add(
       {"cushion",
        std::make_unique<CorotationalTets>(make_tet_block(Vec3(0.1, 0.1, 0.1), {1, 1, 1}), std::span(&material, 1)),
        shape});
   other.prepare();
-  EXPECT_NE(info.refuse(other, make_ball(0.01)).find("cushion"), std::string::npos);
+  EXPECT_NE(info.refuse({other, make_ball(0.01)}).find("cushion"), std::string::npos);
   Bench b;
   b.world = make_block_world(Vec3::Zero(), 0.0, 0.0);
   b.tool = make_ball(0.0);

@@ -7,7 +7,10 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/hand_driven.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 
 // Methods `jacobian` and `double_coupling`, both halves.
 namespace palpate::jacobian_test {
@@ -28,8 +31,7 @@ World make_ground(Ground ground, double friction) {
   World world(settings);
   ContactShape shape;
   shape.friction = friction;
-  shape.kind = ContactShape::Kind::kPlane;
-  shape.offset = ground == Ground::kPlane ? 0.0 : -0.04;
+  shape.kind = ContactShape::Plane{.offset = ground == Ground::kPlane ? 0.0 : -0.04};
   world.add({"floor", nullptr, shape});
   if (ground == Ground::kBlock) {
     const Material material{.young_modulus = 2e4, .poisson_ratio = 0.3, .density = 1000.0, .stiffness_damping = 0.01};
@@ -39,9 +41,9 @@ World make_ground(Ground ground, double friction) {
     for (Vec3& p : x) p.y() -= 0.02;
     body->set_positions(x);
     for (int n = 0; n < body->node_count(); ++n) {
-      if (x[static_cast<std::size_t>(n)].y() < -0.0399) body->prescribe(n, Vec3::Zero());
+      if (x[as_size(n)].y() < -0.0399) body->prescribe(n, Vec3::Zero());
     }
-    shape.kind = ContactShape::Kind::kSurface;
+    shape.kind = ContactShape::Surface{};
     world.add({"block", std::move(body), shape});
   }
   if (ground == Ground::kBrick) {
@@ -49,8 +51,7 @@ World make_ground(Ground ground, double friction) {
     s.surface = make_box(Vec3(0.12, 0.04, 0.12), 1);
     s.mass = compute_mass_properties(s.surface, 500.0);
     s.pose.position = Vec3(0.0, -0.02, 0.0);
-    shape.kind = ContactShape::Kind::kBox;
-    shape.size = Vec3(0.12, 0.04, 0.12);
+    shape.kind = ContactShape::Box{.size = Vec3(0.12, 0.04, 0.12)};
     world.add({"brick", std::make_unique<RigidBody>(s), shape});
   }
   return world;
@@ -72,39 +73,39 @@ struct Rig {
   std::unique_ptr<Model> model = std::make_unique<Model>();
   Feedback feedback{};
   DeviceState device;
+  double dt, period;
 
-  Rig(World&& made, const ToolSettings& tool, double dt, double slow_period, const JacobianSettings& settings = {},
+  Rig(World&& made, const ToolSettings& tool, double tick, double slow_period, const JacobianSettings& settings = {},
       const char* name = "jacobian")
-      : world(std::move(made)) {
+      : world(std::move(made)), dt(tick), period(slow_period) {
     device.pose.position = Vec3(0.002, 0.015, 0.001);
     add_tool(world, tool, device.pose);
     world.prepare();
     model->header.sequence = 0;
     MethodSettings all;
-    all.jacobian = settings;
-    method = find_method(name).make({world, tool, dt, slow_period, device, all});
+    all.get<JacobianSettings>("jacobian") = settings;
+    method = make_method(name, {world, tool, dt, slow_period, device, all});
   }
 
-  Body& tool() { return *world.bodies()[static_cast<std::size_t>(world.tool())].body; }
+  Body& tool() { return *world.body(world.tools()[0]); }
   StepReport step() {
     StepReport report;
     ++model->header.sequence;
-    method.slow->step_bytes(reinterpret_cast<std::byte*>(&feedback), reinterpret_cast<std::byte*>(model.get()), report);
+    step_with(method, feedback, *model, report);
     return report;
   }
   TickResult tick() {
     ++feedback.header.sequence;
-    return method.fast->tick_bytes(device, reinterpret_cast<std::byte*>(model.get()),
-                                   reinterpret_cast<std::byte*>(&feedback));
+    return tick_with(method, device, *model, feedback);
   }
-  /// `seconds` of ticks of dt with a slow step every `every` ticks, the device going to `to` at 50 mm/s.
-  TickResult hold(const Vec3& to, double seconds, double dt, int every) {
+  /// `seconds` of ticks of `tick_length` with a slow step every `every` ticks, the device going to `to` at 50 mm/s.
+  TickResult hold(const Vec3& to, double seconds, double tick_length, int every) {
     TickResult out;
-    for (int i = 0; i < static_cast<int>(std::lround(seconds / dt)); ++i) {
+    for (int i = 0; i < static_cast<int>(std::lround(seconds / tick_length)); ++i) {
       const Vec3 way = to - device.pose.position;
-      const Vec3 move = way.norm() > 0.05 * dt ? Vec3(0.05 * dt * way.normalized()) : way;
+      const Vec3 move = way.norm() > 0.05 * tick_length ? Vec3(0.05 * tick_length * way.normalized()) : way;
       device.pose.position += move;
-      device.velocity.linear = move / dt;
+      device.velocity.linear = move / tick_length;
       if (i % every == 0) step();
       out = tick();
       EXPECT_TRUE(is_finite(out.wrench));
@@ -125,15 +126,12 @@ JacobianSettings make_exact(JacobianSettings::Form form, JacobianSettings::Answe
 /// Force and torque about `about` that the contacts of the last slow step put on the tool.
 Wrench sum_contacts(const World& world, const Vec3& about) {
   Wrench sum;
-  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
-    const Contact& c = world.contacts()[i];
-    const double sign = (c.body_a == world.tool() ? 1.0 : 0.0) - (c.body_b == world.tool() ? 1.0 : 0.0);
-    Vec3 t1, t2;
-    make_tangents(c.normal, t1, t2);
-    const Vec3& l = world.contact_forces()[i];
-    const Vec3 f = sign * (l.x() * c.normal + l.y() * t1 + l.z() * t2);
+  for (std::size_t i = 0; i < world.memory().contacts.size(); ++i) {
+    const Contact& c = world.memory().contacts[i];
+    const double sign = (c.body_a == world.tools()[0] ? 1.0 : 0.0) - (c.body_b == world.tools()[0] ? 1.0 : 0.0);
+    const Vec3 f = sign * world.memory().contact_forces[i];
     sum.force += f;
-    sum.torque += ((c.body_a == world.tool() ? c.point_a : c.point_b) - about).cross(f);
+    sum.torque += ((c.body_a == world.tools()[0] ? c.point_a : c.point_b) - about).cross(f);
   }
   return sum;
 }
@@ -272,8 +270,7 @@ TEST(Jacobian, ModelFeelsThroughWhatHoldsTheOthers) {
   ASSERT_GT(rig.model->contacts, 0);
   const int n = 3 * rig.model->contacts;
   const double mass = 500.0 * 0.12 * 0.12 * 0.04;
-  for (int i = 0; i < n; i += 3)
-    EXPECT_LT(rig.model->W[static_cast<std::size_t>(i * n + i)], 1e-3 * 0.02 * 0.02 / mass);
+  for (int i = 0; i < n; i += 3) EXPECT_LT(rig.model->W[as_size(i * n + i)], 1e-3 * 0.02 * 0.02 / mass);
 }
 
 TEST(Jacobian, OverfullModelKeepsTheDeepestAndSaysSo) {
@@ -291,8 +288,8 @@ TEST(Jacobian, OverfullModelKeepsTheDeepestAndSaysSo) {
   EXPECT_EQ(few.model->left_out, all.model->contacts - 3);
   EXPECT_TRUE(report.overflow);
   std::vector<double> kept, found;
-  for (int i = 0; i < 3; ++i) kept.push_back(few.model->delta[static_cast<std::size_t>(3 * i)]);
-  for (int i = 0; i < all.model->contacts; ++i) found.push_back(all.model->delta[static_cast<std::size_t>(3 * i)]);
+  for (int i = 0; i < 3; ++i) kept.push_back(few.model->delta[as_size(3 * i)]);
+  for (int i = 0; i < all.model->contacts; ++i) found.push_back(all.model->delta[as_size(3 * i)]);
   std::sort(found.begin(), found.end());
   for (const double gap : kept) EXPECT_LE(gap, found[2] + 1e-12);
 }
@@ -387,17 +384,17 @@ TEST(Jacobian, FilterLetsTheModelInByItsTimeConstant) {
 TEST(Jacobian, RefusesWhatItCannotDo) {
   World world = make_ground(Ground::kBlock, 0.3);
   const ToolSettings tool = make_cube_tool();
-  EXPECT_FALSE(find_method("jacobian").refuse(world, tool).empty());
+  EXPECT_FALSE(find_method("jacobian").refuse({world, tool}).empty());
   add_tool(world, tool, {});
-  EXPECT_TRUE(find_method("jacobian").refuse(world, tool).empty());
+  EXPECT_TRUE(find_method("jacobian").refuse({world, tool}).empty());
   ToolSettings chain = tool;
   chain.kind = ToolSettings::Kind::kChain;
-  EXPECT_FALSE(find_method("jacobian").refuse(world, chain).empty());
-  EXPECT_FALSE(find_method("double_coupling").refuse(world, chain).empty());
+  EXPECT_FALSE(find_method("jacobian").refuse({world, chain}).empty());
+  EXPECT_FALSE(find_method("double_coupling").refuse({world, chain}).empty());
   MethodSettings settings;
-  settings.jacobian.max_contacts = 41;
+  settings.get<JacobianSettings>("jacobian").max_contacts = 41;
   world.prepare();
-  EXPECT_THROW(find_method("jacobian").make({world, tool, 0.001, 0.02, {}, settings}), InputError);
+  EXPECT_THROW(make_method("jacobian", {world, tool, 0.001, 0.02, {}, settings}), InputError);
 }
 
 // Two equal springs one after the other on a rigid floor: half the stiffness.
@@ -408,26 +405,12 @@ TEST(DoubleCoupling, IsTwoSpringsInARow) {
   device.pose.position = Vec3(0.0, 0.015, 0.0);
   add_tool(made, tool, device.pose);
   made.prepare();
-  Method method = find_method("double_coupling").make({made, tool, 0.001, 0.02, device});
-  struct alignas(64) Buffer {
-    std::array<std::byte, 512> bytes{};
-  } model, feedback;
-  ASSERT_LE(method.model.size, sizeof(Buffer));
-  ASSERT_LE(method.feedback.size, sizeof(Buffer));
-  const auto stamp = [](Buffer& b, std::uint64_t n) {
-    const MessageHeader header{0.0, n};
-    std::memcpy(b.bytes.data(), &header, sizeof header);
-  };
+  HandDriven method(make_method("double_coupling", {made, tool, 0.001, 0.02, device}));
   TickResult out;
   device.pose.position.y() = 0.004;
-  for (std::uint64_t i = 0; i < 3000; ++i) {
-    if (i % 20 == 0) {
-      stamp(model, i / 20 + 1);
-      StepReport report;
-      method.slow->step_bytes(feedback.bytes.data(), model.bytes.data(), report);
-    }
-    stamp(feedback, i + 1);
-    out = method.fast->tick_bytes(device, model.bytes.data(), feedback.bytes.data());
+  for (int i = 0; i < 3000; ++i) {
+    if (i % 20 == 0) method.step();
+    out = method.tick(device);
   }
   EXPECT_NEAR(out.wrench.force.y(), 0.5 * kStiffness * 0.006, 1e-3 * 0.5 * kStiffness * 0.006);
   EXPECT_NEAR(out.tool.position.y(), 0.007, 1e-5);

@@ -1,74 +1,49 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <deque>
 
 #include "palpate/bodies/corotational_hexes.h"
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/hand_driven.h"
+#include "palpate/methods/limited_settings.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 #include "palpate/testing/realtime_guard.h"
 
 // `limited` as a whole, both halves and what passes between them, the model one slow period late as with real threads.
 namespace palpate::limited_method_test {
 namespace {
 
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
-using Buffer = std::vector<Line>;
-
-Buffer make_buffer(const MessageLayout& layout) {
-  return Buffer(layout.size / sizeof(Line) + 1, Line{});
-}
-
-MessageHeader& header_of(Buffer& buffer) {
-  return *reinterpret_cast<MessageHeader*>(buffer.data()->bytes);
-}
-
 /// The two loops in lockstep: a slow step every `slow` ticks, its model `slow` ticks later.
 struct Loops {
   World& world;
-  Method method;
-  Buffer model, feedback;
-  std::deque<Buffer> under_way;
+  HandDriven method;
   DeviceState device;
   int slow;
   int tick_number = 0;
   long violations = 0;
   bool stalled = false;
-  std::uint64_t sequence = 0;
 
   Loops(World& w, const char* name, const ToolSettings& tool, const DeviceState& start, int slow_ticks,
         const MethodSettings& settings = {})
-      : world(w), device(start), slow(slow_ticks) {
-    method = find_method(name).make({w, tool, 0.001, 0.001 * slow_ticks, start, settings});
-    model = make_buffer(method.model);
-    feedback = make_buffer(method.feedback);
-  }
+      : world(w),
+        method(make_method(name, {w, tool, 0.001, 0.001 * slow_ticks, start, settings})),
+        device(start),
+        slow(slow_ticks) {}
 
   TickResult tick(const Vec3& hand, const Vec3& velocity = Vec3::Zero()) {
     device.pose.position = hand;
     device.velocity.linear = velocity;
     if (tick_number % slow == 0) {
-      if (!under_way.empty()) {
-        model = std::move(under_way.front());
-        under_way.pop_front();
-      }
-      if (method.slow && !stalled) {
-        under_way.push_back(make_buffer(method.model));
-        header_of(under_way.back()).sequence = ++sequence;
-        StepReport report;
-        method.slow->step_bytes(feedback.data()->bytes, under_way.back().data()->bytes, report);
-        header_of(under_way.back()).sequence = sequence;
-      }
+      if (method.under_way() > 0) method.deliver();
+      StepReport report;
+      if (method.has_slow_half() && !stalled) method.begin_step(report);
     }
     ++tick_number;
     const testing::RealtimeGuard guard;
-    const TickResult result = method.fast->tick_bytes(device, model.data()->bytes, feedback.data()->bytes);
+    const TickResult result = method.tick(device);
     violations += guard.violations().total();
-    header_of(feedback).sequence = static_cast<std::uint64_t>(tick_number);
     return result;
   }
 };
@@ -184,10 +159,10 @@ struct SoftWorld {
         std::make_unique<CorotationalHexes>(make_hex_grid(Vec3(0.08, 0.04, 0.08), cells), std::span(&material, 1),
                                             make_box(Vec3(0.08, 0.04, 0.08), 6), settings);
     for (int n = 0; n < body->node_count(); ++n) {
-      if (body->rest_positions()[static_cast<std::size_t>(n)].y() < -0.0199) body->prescribe(n, Vec3::Zero());
+      if (body->rest_positions()[as_size(n)].y() < -0.0199) body->prescribe(n, Vec3::Zero());
     }
     ContactShape shape;
-    shape.kind = ContactShape::Kind::kSurface;
+    shape.kind = ContactShape::Surface{};
     shape.friction = 0.3;
     world.add({"soft", std::move(body), shape});
     if (other) world.add({"other", std::move(other), shape});
@@ -209,7 +184,7 @@ TEST(Limited, OneTickAtEqualRatesIsTheWorldsOwnStep) {
     loops.tick(hand);
     loops.stalled = false;
     loops.tick(hand);  // the slow step; its model comes with the next tick
-    const Vec3 truth = soft.world.bodies()[static_cast<std::size_t>(soft.world.tool())].body->handle_pose().position;
+    const Vec3 truth = soft.world.body(soft.world.tools()[0])->handle_pose().position;
     loops.stalled = true;
     const Vec3 x = loops.tick(hand).tool.position;
     ASSERT_GT((truth - start).norm(), 1e-5);
@@ -284,7 +259,7 @@ TEST(Limited, ModelMadeBesideTheContactsIsThatMadeAfterThem) {
         for (int k = 0; k < 3; ++k) out.push_back(r.wrench.force[k]);
       }
       EXPECT_EQ(dynamic_cast<FemBody&>(body).is_single_precision(1), single);
-      std::vector<double> state(static_cast<std::size_t>(body.state_size()));
+      std::vector<double> state(as_size(body.state_size()));
       body.save_state(state);
       out.insert(out.end(), state.begin(), state.end());
     }
@@ -304,7 +279,7 @@ TEST(Limited, ModelMadeBesideTheContactsIsThatMadeAfterThem) {
 TEST(Limited, FeelsARigidBodyAndMovesIt) {
   World world;
   ContactShape plane;
-  plane.kind = ContactShape::Kind::kPlane;
+  plane.kind = ContactShape::Plane{};
   plane.friction = 0.3;
   world.add({"floor", nullptr, plane});
   RigidBodySettings s;
@@ -312,8 +287,7 @@ TEST(Limited, FeelsARigidBodyAndMovesIt) {
   s.mass = compute_mass_properties(s.surface, 1000.0);
   s.pose.position = Vec3(0.0, 0.02, 0.0);
   ContactShape box;
-  box.kind = ContactShape::Kind::kBox;
-  box.size = Vec3(0.06, 0.04, 0.06);
+  box.kind = ContactShape::Box{.size = Vec3(0.06, 0.04, 0.06)};
   box.friction = 0.3;
   const int brick = world.add({"brick", std::make_unique<RigidBody>(s), box});
   const ToolSettings tool;
@@ -331,7 +305,7 @@ TEST(Limited, FeelsARigidBodyAndMovesIt) {
   for (int t = 0; t < 300; ++t) loops.tick(Vec3(0.002 - 0.00016 * t, 0.055, 0.001));
   for (int t = 0; t < 300; ++t) loops.tick(Vec3(-0.046, 0.055 - 0.00014 * t, 0.001));
   for (int t = 0; t < 800; ++t) r = loops.tick(Vec3(-0.046 + 5e-5 * t, 0.013, 0.001), Vec3(0.05, 0.0, 0.0));
-  const Vec3 moved = world.bodies()[static_cast<std::size_t>(brick)].body->compute_point(BodyPoint{});
+  const Vec3 moved = world.bodies()[as_size(brick)].body->compute_point(BodyPoint::centre());
   EXPECT_GT(moved.x(), 0.015);
   EXPECT_LT(r.wrench.force.x(), -0.2);
   EXPECT_LT((r.tool.position - moved).norm(), 0.04);
@@ -355,11 +329,11 @@ TEST(LimitedView, ShowsConvexSets) {
     DeviceState start;
     start.pose.position = Vec3(0.002, rise + 0.005, 0.0);
     MethodSettings settings;
-    settings.limited.radius = 0.1;
+    settings.get<LimitedSettings>("limited").radius = 0.1;
     Loops loops(world, "limited", {}, start, 10, settings);
     for (int i = 0; i < 15; ++i) loops.tick(start.pose.position);
     ModelView view;
-    loops.method.slow->show_bytes(loops.under_way.back().data()->bytes, view);
+    loops.method.show(view);
     ASSERT_EQ(view.count, 4u);
     for (std::size_t i = 0; i < 4; ++i) {
       EXPECT_GT(view.face[i].normal[1], 0.0F);

@@ -5,11 +5,14 @@
 #include "../src/limited/patch_builder.h"
 #include "../src/limited/patch_solver.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/limited_settings.h"
 
 // One tick of `limited` on patches of static surfaces: laws of the contact, and the failures that the trust regions
 // are there for.
 namespace palpate::limited_solver_test {
 namespace {
+
+using namespace limited;
 
 constexpr double kCompliance = 1e-3 / 2.8;  ///< of a point of 1 g on 1000 N/m and 0.8 N·s/m at 1 ms [m/N]
 
@@ -93,7 +96,7 @@ TEST(PatchSolver, SettlesOnTheLineOfAValley) {
     EXPECT_NEAR(s.position.z(), 0.0013, 1e-9) << angle;
     EXPECT_LT(s.iterations, 30) << angle;
     Vec3 force = Vec3::Zero();
-    for (int k = 0; k < s.contacts; ++k) force += s.contact[static_cast<std::size_t>(k)].force;
+    for (int k = 0; k < s.contacts; ++k) force += s.contact[as_size(k)].force;
     EXPECT_LT((force - (s.position - Vec3(1e-6, -0.0006, 0.0013)) / kCompliance).norm(), 1e-6) << angle;
   }
 }
@@ -246,7 +249,7 @@ TEST(PatchBuilder, CentreTriedBeforeLeavesNoTrace) {
   ASSERT_EQ(patch->triangles, fresh.patch->triangles);
   ASSERT_EQ(patch->vertices, fresh.patch->vertices);
   EXPECT_EQ(patch->half_edge, fresh.patch->half_edge);
-  for (std::size_t t = 0; t < static_cast<std::size_t>(patch->triangles); ++t) {
+  for (std::size_t t = 0; t < as_size(patch->triangles); ++t) {
     const LimitedPatch::Triangle &a = patch->triangle[t], &b = fresh.patch->triangle[t];
     ASSERT_EQ(a.vertex, b.vertex) << t;
     ASSERT_EQ(a.neighbour, b.neighbour) << t;

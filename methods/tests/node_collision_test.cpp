@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/interpolation_settings.h"
 
 // Method `interpolation`: the collision of one node.
 namespace palpate::node_collision_test {
@@ -12,10 +13,7 @@ using namespace interpolation;
 using Contact = InterpolationSettings::Contact;
 
 Proxy make_plane_at(const Vec3& normal, double offset) {
-  ContactShape plane;
-  plane.normal = normal;
-  plane.offset = offset;
-  return make_plane_proxy(plane);
+  return make_plane_proxy({normal, offset}, 0.0);
 }
 
 /// A free node on a spring towards the inside of a moving plane, by Newmark's steps and collide().

@@ -7,6 +7,7 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/geometry/tet_mesher.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/methods/registry.h"
 
 // The truth against statics: `reference` with every shape of tool on every kind of ground, pressed, slid, rolled and
@@ -105,7 +106,7 @@ Tool make_shape(Shape shape) {
 void add_ground(World& world, Ground ground) {
   ContactShape shape;
   shape.friction = kFriction;
-  shape.kind = ContactShape::Kind::kPlane;
+  shape.kind = ContactShape::Plane{};
   if (ground == Ground::kPlane) world.add({"plane", nullptr, shape});
   if (ground == Ground::kStatic) {
     TriangleMesh box = make_box(Vec3(0.2, 0.04, 0.2), 9);
@@ -113,14 +114,13 @@ void add_ground(World& world, Ground ground) {
     world.add(StaticSurface{"box", TriangleTree(box), kFriction});
   }
   if (ground == Ground::kSlab) {
-    shape.offset = -0.02;
+    shape.kind = ContactShape::Plane{.offset = -0.02};
     world.add({"floor", nullptr, shape});
     RigidBodySettings s;
     s.surface = make_box(Vec3(0.2, 0.02, 0.2), 1);
     s.mass = compute_mass_properties(s.surface, 2000.0);
     s.pose.position.y() = -0.01;
-    shape.kind = ContactShape::Kind::kBox;
-    shape.size = Vec3(0.2, 0.02, 0.2);
+    shape.kind = ContactShape::Box{.size = Vec3(0.2, 0.02, 0.2)};
     world.add({"slab", std::make_unique<RigidBody>(s), shape});
   }
   if (ground == Ground::kSoft) {
@@ -130,9 +130,9 @@ void add_ground(World& world, Ground ground) {
     for (Vec3& v : mesh.vertices) v.y() -= 0.015;
     auto body = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1));
     for (int n = 0; n < body->node_count(); ++n) {
-      if (body->rest_positions()[static_cast<std::size_t>(n)].y() < -0.0299) body->prescribe(n, Vec3::Zero());
+      if (body->rest_positions()[as_size(n)].y() < -0.0299) body->prescribe(n, Vec3::Zero());
     }
-    shape.kind = ContactShape::Kind::kSurface;
+    shape.kind = ContactShape::Surface{};
     world.add({"soft", std::move(body), shape});
   }
 }
@@ -154,7 +154,7 @@ class Truth {
     device_.pose = start;
     add_tool(world_, s, start);
     world_.prepare();
-    method_ = find_method("reference").make({world_, s, kStep, kStep, device_});
+    method_.emplace(make_method("reference", {world_, s, kStep, kStep, device_}));
   }
 
   /// Moves the hand by `way` in `seconds`; what it feels in the last `part` of that time.
@@ -165,8 +165,7 @@ class Truth {
     device_.velocity.linear = way / seconds;
     for (int i = 0; i < ticks; ++i) {
       device_.pose.position += way / ticks;
-      alignas(64) std::array<std::byte, 256> none{};
-      const TickResult result = method_.fast->tick_bytes(device_, none.data(), none.data());
+      const TickResult result = method_->tick(device_);
       if (i >= first) felt.push_back(result.wrench.force);
     }
     Range out;
@@ -181,7 +180,7 @@ class Truth {
   World world_;
   Tool tool_;
   DeviceState device_;
-  Method method_;
+  std::optional<HandDriven> method_;
 };
 
 class EveryToolOnEveryGround : public ::testing::TestWithParam<std::tuple<Shape, Ground>> {};
@@ -245,7 +244,7 @@ class EveryTool : public ::testing::TestWithParam<Shape> {};
 TEST_P(EveryTool, PushesABrickAgainstItsFriction) {
   World world;
   ContactShape plane;
-  plane.kind = ContactShape::Kind::kPlane;
+  plane.kind = ContactShape::Plane{};
   plane.friction = 0.4;
   world.add({"table", nullptr, plane});
   const Vec3 size(0.04, 0.04, 0.06);
@@ -254,8 +253,7 @@ TEST_P(EveryTool, PushesABrickAgainstItsFriction) {
   s.mass = compute_mass_properties(s.surface, 700.0);
   s.pose.position = Vec3(0.0, 0.02, 0.0);
   ContactShape box;
-  box.kind = ContactShape::Kind::kBox;
-  box.size = size;
+  box.kind = ContactShape::Box{.size = size};
   box.friction = 0.4;
   world.add({"brick", std::make_unique<RigidBody>(s), box});
   Tool tool = make_shape(GetParam());

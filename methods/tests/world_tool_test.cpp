@@ -4,7 +4,9 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/hand_driven.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 
 // `reference` and `direct` with every kind of tool in every kind of world.
 namespace palpate::world_tool_test {
@@ -16,8 +18,7 @@ enum class Ground { kStatic, kSoft, kRigid };
 
 int add_ground(World& world, Ground ground) {
   ContactShape plane;
-  plane.kind = ContactShape::Kind::kPlane;
-  plane.offset = -0.04;
+  plane.kind = ContactShape::Plane{.offset = -0.04};
   plane.friction = 0.5;
   world.add({"floor", nullptr, plane});
   ContactShape shape;
@@ -33,15 +34,14 @@ int add_ground(World& world, Ground ground) {
     for (int n = 0; n < body->node_count(); ++n) {
       if (body->rest_positions()[n].y() < -0.0199) body->prescribe(n, Vec3::Zero());
     }
-    shape.kind = ContactShape::Kind::kSurface;
+    shape.kind = ContactShape::Surface{};
     return world.add({"soft", std::move(body), shape});
   }
   RigidBodySettings s;
   s.surface = make_box(Vec3(0.2, 0.06, 0.2), 1);
   s.mass = compute_mass_properties(s.surface, 500.0);
   s.pose.position = Vec3(0.0, -0.01, 0.0);
-  shape.kind = ContactShape::Kind::kBox;
-  shape.size = Vec3(0.2, 0.06, 0.2);
+  shape.kind = ContactShape::Box{.size = Vec3(0.2, 0.06, 0.2)};
   return world.add({"brick", std::make_unique<RigidBody>(s), shape});
 }
 
@@ -71,9 +71,9 @@ ToolSettings make_tool(ToolSettings::Kind kind) {
 
 struct HeldTool {
   World world;
-  Method method;
-  alignas(64) std::array<std::byte, 4096> model{}, feedback{};
+  std::optional<HandDriven> method;
   DeviceState device;
+  double period = 0.0;
 
   HeldTool(const char* name, Ground ground, ToolSettings::Kind kind, double h) {
     add_ground(world, ground);
@@ -86,20 +86,16 @@ struct HeldTool {
     device.pose.position = Vec3(0.003, 0.025 + below, 0.004);
     add_tool(world, tool, device.pose);
     world.prepare();
-    method = find_method(name).make({world, tool, h, h, device});
+    method.emplace(make_method(name, {world, tool, h, h, device}));
   }
 
   /// One step of the slow half, if there is one, and one tick.
   TickResult tick() {
-    if (method.slow) {
-      // As the runtime does it: both messages have been sent before.
-      reinterpret_cast<MessageHeader*>(feedback.data())->sequence = 1;
-      StepReport report;
-      method.fast->tick_bytes(device, model.data(), feedback.data());
-      method.slow->step_bytes(feedback.data(), model.data(), report);
-      reinterpret_cast<MessageHeader*>(model.data())->sequence = 1;
+    if (method->has_slow_half()) {
+      method->tick(device);  // so that the step has heard of this device state
+      method->step();
     }
-    return method.fast->tick_bytes(device, model.data(), feedback.data());
+    return method->tick(device);
   }
 };
 
@@ -127,16 +123,7 @@ TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
   EXPECT_GT(result.wrench.force.y(), 0.3);
   EXPECT_LT(result.wrench.force.head<1>().norm() + std::abs(result.wrench.force.z()), 0.5 * result.wrench.force.y());
   // The tool is at rest: what the hand pushes is what the contacts bear, but for the weight of what bends.
-  const int tool = run.world.tool();
-  Vec3 borne = Vec3::Zero();
-  for (std::size_t i = 0; i < run.world.contacts().size(); ++i) {
-    const Contact& c = run.world.contacts()[i];
-    const double sign = (c.body_a == tool ? 1.0 : 0.0) - (c.body_b == tool ? 1.0 : 0.0);
-    Vec3 t1, t2;
-    make_tangents(c.normal, t1, t2);
-    const Vec3& f = run.world.contact_forces()[i];
-    borne += sign * (f.x() * c.normal + f.y() * t1 + f.z() * t2);
-  }
+  const Vec3 borne = run.world.compute_contact_force(run.world.tools()[0]);
   const double weight = kind == ToolSettings::Kind::kChain  ? 1500.0 * M_PI * 4e-6 * 0.06 * kGravity
                         : kind == ToolSettings::Kind::kSoft ? 1000.0 * 1.2e-5 * kGravity
                                                             : 0.0;
@@ -171,12 +158,11 @@ TEST(RigidTool, TurnsTheHand) {
   device.pose.position = Vec3(0.12, 0.0255, 0.0);
   add_tool(world, tool, device.pose);
   world.prepare();
-  Method method = find_method("reference").make({world, tool, 0.005, 0.005, device});
-  alignas(64) std::array<std::byte, 256> none{};
+  HandDriven method(make_method("reference", {world, tool, 0.005, 0.005, device}));
   TickResult result;
   for (int i = 0; i < 400; ++i) {
     if (i < 100) device.pose.position.y() -= 5e-5;
-    result = method.fast->tick_bytes(device, none.data(), none.data());
+    result = method.tick(device);
   }
   EXPECT_GT(result.wrench.force.y(), 0.1);
   // The contact lies towards −x, pushes up: the torque on the hand is about −z.
@@ -187,11 +173,11 @@ TEST(Methods, RefuseWhatTheyCannotDo) {
   World world;
   add_ground(world, Ground::kSoft);
   const ToolSettings point = make_tool(ToolSettings::Kind::kPoint);
-  EXPECT_FALSE(find_method("halfspace").refuse(world, point).empty());
+  EXPECT_FALSE(find_method("halfspace").refuse({world, point}).empty());
   World still;
   still.add(StaticSurface{"box", TriangleTree(make_box(Vec3(0.2, 0.04, 0.2), 4)), 0.5});
-  EXPECT_TRUE(find_method("halfspace").refuse(still, point).empty());
-  EXPECT_FALSE(find_method("halfspace").refuse(still, make_tool(ToolSettings::Kind::kChain)).empty());
+  EXPECT_TRUE(find_method("halfspace").refuse({still, point}).empty());
+  EXPECT_FALSE(find_method("halfspace").refuse({still, make_tool(ToolSettings::Kind::kChain)}).empty());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "palpate/runtime/run_rows.h"
+#include "palpate/runtime/run.h"
 
 /// The columns of a recording: the one place that names them. Writer, reader and CSV all walk these lists.
 namespace palpate {
@@ -89,7 +89,11 @@ constexpr std::string_view type_name(std::uint32_t) {
 }
 
 inline constexpr std::string_view kMagic = "PALPATE RECORDING 1\n";
-inline constexpr std::string_view kTickTag = "TICK";
+/// Of the chunks with the ticks of a tool, by its place: TICK, TIC1, TIC2, …
+inline std::string tick_tag(std::size_t tool) {
+  return tool == 0 ? "TICK" : "TIC" + std::to_string(tool);
+}
+static_assert(kMaxTools <= 10, "a tag has four characters");
 inline constexpr std::string_view kStepTag = "STEP";
 inline constexpr std::string_view kDoneTag = "DONE";
 inline constexpr std::size_t kTagBytes = 4;

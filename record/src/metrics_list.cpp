@@ -67,7 +67,10 @@ std::string make_metrics_json(const std::vector<NamedMetrics>& runs) {
     for (std::size_t bit = 0; bit < run.metrics.event_counts.size(); ++bit) {
       if (run.metrics.event_counts[bit] > 0) events[std::to_string(bit)] = run.metrics.event_counts[bit];
     }
-    list.push_back({{"name", run.name}, {"truth", run.truth}, {"metrics", values}, {"event_counts", events}});
+    Json entry = {{"name", run.name}};
+    if (!run.tool.empty()) entry["tool"] = run.tool;
+    entry.update({{"truth", run.truth}, {"metrics", values}, {"event_counts", events}});
+    list.push_back(std::move(entry));
   }
   return Json{{"runs", list}, {"units", units}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,17 +42,46 @@ void write_rows(const std::vector<Row>& rows, const std::string& path) {
   finish(file, path);
 }
 
-}  // namespace
-
-std::string steps_csv_path(const std::string& path) {
+/// `run.csv` with `_x` → `run_x.csv`.
+std::string with_suffix(const std::string& path, const std::string& suffix) {
   const std::size_t name = path.find_last_of('/') + 1;
   const std::size_t dot = path.find_last_of('.');
   const bool has_extension = dot != std::string::npos && dot > name;
-  return has_extension ? path.substr(0, dot) + "_steps" + path.substr(dot) : path + "_steps";
+  return has_extension ? path.substr(0, dot) + suffix + path.substr(dot) : path + suffix;
+}
+
+/// A name comes from a file, and must not lead into another folder. Letters of all languages stay.
+std::string make_file_part(std::string name) {
+  for (char& c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && std::isalnum(byte) == 0 && c != '-') c = '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string steps_csv_path(const std::string& path) {
+  return with_suffix(path, "_steps");
+}
+
+std::vector<std::string> tick_csv_paths(const Recording& recording, const std::string& path) {
+  if (recording.tracks.size() == 1) return {path};
+  std::vector<std::string> taken = {steps_csv_path(path)};
+  for (const RecordedTrack& track : recording.tracks) {
+    const std::string suffix = "_" + make_file_part(track.name);
+    std::string file = with_suffix(path, suffix);
+    for (int n = 2; std::find(taken.begin(), taken.end(), file) != taken.end(); ++n)
+      file = with_suffix(path, fmt::format("{}_{}", suffix, n));
+    taken.push_back(file);
+  }
+  taken.erase(taken.begin());
+  return taken;
 }
 
 void write_csv(const Recording& recording, const std::string& path) {
-  write_rows(recording.ticks, path);
+  const std::vector<std::string> paths = tick_csv_paths(recording, path);
+  for (std::size_t i = 0; i < paths.size(); ++i) write_rows(recording.tracks[i].ticks, paths[i]);
   write_rows(recording.steps, steps_csv_path(path));
 }
 

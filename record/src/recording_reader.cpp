@@ -3,12 +3,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "columns.h"
 #include "palpate/core/error.h"
 #include "palpate/record/recording.h"
+#include "tool_names.h"
 
 namespace palpate {
 namespace {
@@ -89,12 +91,31 @@ Json read_header_json(Input& in) {
   return json;
 }
 
+/// Files of one tool without a name of its own have no list of them.
+std::vector<RecordedTool> parse_tools(const Input& in, const Json& json) {
+  if (!json.contains("tools")) return {{std::string(kOnlyTool), text_member(in, json, "method")}};
+  const Json& list = member(in, json, "tools", Json::value_t::array);
+  if (list.empty() || list.size() > kMaxTools) {
+    fail_input("{}: byte {}: header has {} tools; allowed: 1 to {}", in.path(), kMagic.size(), list.size(), kMaxTools);
+  }
+  std::vector<RecordedTool> tools;
+  for (const Json& item : list) {
+    RecordedTool tool{text_member(in, item, "name"), text_member(in, item, "method")};
+    const std::string problem = find_name_problem(tools, tool.name);
+    if (!problem.empty()) {
+      fail_input("{}: byte {}: tool {} of the header {}", in.path(), kMagic.size(), tools.size() + 1, problem);
+    }
+    tools.push_back(std::move(tool));
+  }
+  return tools;
+}
+
 RecordingHeader parse_header(const Input& in, const Json& json) {
   RecordingHeader header;
   header.palpate = text_member(in, json, "palpate");
   header.scene_name = text_member(in, json, "scene_name");
   header.scene = text_member(in, json, "scene");
-  header.method = text_member(in, json, "method");
+  header.tools = parse_tools(in, json);
   const std::string runtime = text_member(in, json, "runtime");
   if (runtime != "lockstep" && runtime != "realtime") {
     fail_input("{}: byte {}: header's \"runtime\" is {}; allowed: lockstep, realtime", in.path(), kMagic.size(),
@@ -109,7 +130,7 @@ RecordingHeader parse_header(const Input& in, const Json& json) {
 
 /// Where each column of Row lies in a packed row of this file.
 struct Layout {
-  static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> offsets;  ///< in the order of visit_columns; kAbsent where the file lacks the column
   std::size_t row_bytes = 0;
 };
@@ -174,6 +195,8 @@ bool read_rows(Input& in, const Layout& layout, std::uint32_t count, std::vector
 
 /// Reads all chunks; returns false if the file ends before its closing mark.
 bool read_chunks(Input& in, const Layout& tick_layout, const Layout& step_layout, Recording& recording) {
+  std::vector<std::string> tags;
+  for (std::size_t i = 0; i < recording.tracks.size(); ++i) tags.push_back(tick_tag(i));
   for (;;) {
     const std::uint64_t start = in.offset();
     char head[kTagBytes + sizeof(std::uint32_t)];
@@ -181,9 +204,10 @@ bool read_chunks(Input& in, const Layout& tick_layout, const Layout& step_layout
     const std::string_view tag(head, kTagBytes);
     std::uint32_t count = 0;
     std::memcpy(&count, head + kTagBytes, sizeof count);
-    if (tag != kTickTag && tag != kStepTag && tag != kDoneTag) {
-      fail_input("{}: byte {}: damaged: found chunk {}; allowed: TICK, STEP, DONE", in.path(), start,
-                 quote_for_message(tag));
+    const auto tool = std::find(tags.begin(), tags.end(), tag);
+    if (tool == tags.end() && tag != kStepTag && tag != kDoneTag) {
+      fail_input("{}: byte {}: damaged: found chunk {}; allowed: {}, STEP, DONE", in.path(), start,
+                 quote_for_message(tag), fmt::join(tags, ", "));
     }
     if (tag == kDoneTag) {
       if (count != 0 || in.read(head, 1) != 0) fail_input("{}: byte {}: bytes follow the DONE mark", in.path(), start);
@@ -192,8 +216,9 @@ bool read_chunks(Input& in, const Layout& tick_layout, const Layout& step_layout
     if (count > kMaxChunkRows) {
       fail_input("{}: byte {}: damaged: chunk of {} rows; allowed: at most {}", in.path(), start, count, kMaxChunkRows);
     }
-    const bool whole = tag == kTickTag ? read_rows(in, tick_layout, count, recording.ticks)
-                                       : read_rows(in, step_layout, count, recording.steps);
+    const bool whole = tool == tags.end()
+                           ? read_rows(in, step_layout, count, recording.steps)
+                           : read_rows(in, tick_layout, count, recording.tracks[as_size(tool - tags.begin())].ticks);
     if (!whole) return false;
   }
 }
@@ -206,17 +231,19 @@ Recording read_recording(const std::string& path) {
   const Json json = read_header_json(in);
   Recording recording;
   recording.header = parse_header(in, json);
+  recording.tracks.clear();
+  for (const RecordedTool& tool : recording.header.tools) recording.tracks.push_back({tool, {}});
   const Layout tick_layout = parse_layout<TickRow>(in, json, "tick_columns");
   const Layout step_layout = parse_layout<StepRow>(in, json, "step_columns");
   recording.cut = !read_chunks(in, tick_layout, step_layout, recording);
   return recording;
 }
 
-void check_replayable(const Recording& recording, const std::string& name) {
-  if (recording.ticks.empty()) fail_input("{}: no ticks to replay", name);
+void check_replayable(const RecordedTrack& track, const std::string& name) {
+  if (track.ticks.empty()) fail_input("{}: no ticks to replay", name);
   double last = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < recording.ticks.size(); ++i) {
-    const TickRow& row = recording.ticks[i];
+  for (std::size_t i = 0; i < track.ticks.size(); ++i) {
+    const TickRow& row = track.ticks[i];
     if (!std::isfinite(row.time) || row.time <= last) {
       fail_input("{}: tick row {}: time is {} s after {} s; allowed: finite and increasing", name, i, row.time, last);
     }

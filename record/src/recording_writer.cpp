@@ -12,6 +12,7 @@
 #include "palpate/core/error.h"
 #include "palpate/core/log.h"
 #include "palpate/record/recording.h"
+#include "tool_names.h"
 
 namespace palpate {
 namespace {
@@ -43,15 +44,25 @@ void check_period(const std::string& path, const char* name, double value, bool 
   }
 }
 
+void check_tools(const std::string& path, const std::vector<RecordedTool>& tools) {
+  if (tools.empty() || tools.size() > kMaxTools)
+    fail_input("{}: {} tools; allowed: 1 to {}", path, tools.size(), kMaxTools);
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    const std::string problem = find_name_problem(std::span(tools).first(i), tools[i].name);
+    if (!problem.empty()) fail_input("{}: tool {}: {}", path, i + 1, problem);
+  }
+}
+
 std::string make_header_text(const std::string& path, const RecordingHeader& header) {
   check_period(path, "dt", header.dt, false);
   check_period(path, "slow_period", header.slow_period, true);
   check_period(path, "latency", header.latency, true);
-  const nlohmann::ordered_json json = {
+  check_tools(path, header.tools);
+  nlohmann::ordered_json json = {
       {"palpate", header.palpate},
       {"scene_name", header.scene_name},
       {"scene", header.scene},
-      {"method", header.method},
+      {"method", header.tools.front().method},
       {"runtime", header.lockstep ? "lockstep" : "realtime"},
       {"dt", header.dt},
       {"slow_period", header.slow_period},
@@ -59,11 +70,16 @@ std::string make_header_text(const std::string& path, const RecordingHeader& hea
       {"tick_columns", columns_json<TickRow>()},
       {"step_columns", columns_json<StepRow>()},
   };
+  // One tool without a name of its own needs no list: such files are as they were when there was only ever one.
+  if (header.tools.size() > 1 || header.tools.front().name != kOnlyTool) {
+    for (const RecordedTool& tool : header.tools)
+      json["tools"].push_back({{"name", tool.name}, {"method", tool.method}});
+  }
   std::string text(kMagic);
   try {
     text += json.dump();  // escapes line ends, so the header stays one line
   } catch (const nlohmann::json::exception& e) {
-    fail_input("{}: scene name, scene text and method must be UTF-8 ({})", path, e.what());
+    fail_input("{}: scene name, scene text, tools and methods must be UTF-8 ({})", path, e.what());
   }
   if (text.size() >= kMaxHeaderBytes) {
     fail_input("{}: the header with the scene text takes {} bytes; allowed: {}", path, text.size(), kMaxHeaderBytes);
@@ -74,8 +90,9 @@ std::string make_header_text(const std::string& path, const RecordingHeader& hea
 }  // namespace
 
 RecordingWriter::RecordingWriter(std::string path, const RecordingHeader& header)
-    : path_(std::move(path)), lockstep_(header.lockstep) {
+    : path_(std::move(path)), lockstep_(header.lockstep), steps_{std::string(kStepTag), 0, {}} {
   const std::string text = make_header_text(path_, header);
+  for (std::size_t i = 0; i < header.tools.size(); ++i) ticks_.push_back({tick_tag(i), 0, {}});
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) fail_input("{}: cannot create the recording: {}", path_, std::strerror(errno));
   try {
@@ -96,8 +113,10 @@ RecordingWriter::~RecordingWriter() {
   if (file_ >= 0) ::close(file_);
 }
 
-void RecordingWriter::add(const TickRow& row) {
-  add_row(ticks_, row);
+void RecordingWriter::add(const TickRow& row, std::size_t tool) {
+  if (tool >= ticks_.size())
+    fail_input("{}: a tick of tool {} was added; the recording has {}", path_, tool + 1, ticks_.size());
+  add_row(ticks_[tool], row);
 }
 void RecordingWriter::add(const StepRow& row) {
   add_row(steps_, row);
@@ -115,13 +134,13 @@ void RecordingWriter::add_row(Chunk& chunk, const Row& row) {
       append_raw(chunk.bytes, value);
     }
   });
-  // Both kinds leave together: 256 steps alone would be many seconds of a run to lose.
+  // All kinds leave together: 256 steps alone would be many seconds of a run to lose.
   if (++chunk.rows == kChunkRows) flush();
 }
 
 void RecordingWriter::flush() {
   if (!error_.empty()) throw InputError(error_);
-  write_chunk(ticks_);
+  for (Chunk& ticks : ticks_) write_chunk(ticks);
   write_chunk(steps_);
 }
 
@@ -141,7 +160,7 @@ void RecordingWriter::close() {
 
 void RecordingWriter::write_chunk(Chunk& chunk) {
   if (chunk.rows == 0) return;
-  std::string bytes(chunk.tag, kTagBytes);
+  std::string bytes = chunk.tag;
   append_raw(bytes, std::exchange(chunk.rows, 0));
   bytes += chunk.bytes;
   chunk.bytes.clear();
@@ -157,7 +176,7 @@ void RecordingWriter::write_bytes(const std::string& bytes) {
                            n < 0 ? std::strerror(errno) : "the system took no bytes");
       throw InputError(error_);
     }
-    done += static_cast<std::size_t>(n);
+    done += as_size(n);
     written_ += static_cast<std::uint64_t>(n);
   }
 }

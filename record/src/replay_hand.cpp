@@ -14,10 +14,11 @@ std::vector<DeviceState> device_track(const std::vector<TickRow>& ticks) {
   return track;
 }
 
-std::unique_ptr<Device> make_replay_device(const std::string& file) {
+std::unique_ptr<Device> make_replay_device(const std::string& file, std::string_view tool, std::size_t place) {
   const Recording recording = read_recording(file);
-  check_replayable(recording, file);
-  return std::make_unique<ReplayDevice>(device_track(recording.ticks));
+  const RecordedTrack& track = find_track(recording, file, tool, place);
+  check_replayable(track, recording.tracks.size() == 1 ? file : file + ": " + track.name);
+  return std::make_unique<ReplayDevice>(device_track(track.ticks));
 }
 
 }  // namespace palpate

@@ -184,7 +184,7 @@ std::vector<Table> make_metrics_tables(const std::vector<NamedMetrics>& runs) {
     const std::size_t metric_count = values.empty() ? 0 : values.front().size();
     for (std::size_t m = 0; m < metric_count; ++m) {
       const MetricValue& kind = values.front()[m];
-      if (static_cast<std::size_t>(kind.group) != group) continue;
+      if (as_size(kind.group) != group) continue;
       if (std::ranges::all_of(values, [m](const auto& v) { return std::isnan(v[m].value); })) continue;
       table.columns.emplace_back(kind.label);
       std::vector<double> rivals;

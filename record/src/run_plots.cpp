@@ -57,7 +57,7 @@ void add_force_plots(const Runs& runs, std::vector<Plot>& plots) {
   }
   for (int axis = 0; axis < 3; ++axis) {
     if (peak[axis] <= 0.01 * peak.maxCoeff()) continue;
-    const std::string name = kAxisNames[static_cast<std::size_t>(axis)];
+    const std::string name = kAxisNames[as_size(axis)];
     plots.push_back(make_time_plot(runs, "Force, " + name + " component", "Force " + name, "N",
                                    [axis](const TickRow& row) { return row.sent.force[axis]; }));
     plots.back().half_width = true;
@@ -93,15 +93,8 @@ Plot make_path_plot(const Runs& runs, const std::vector<Vec3>& surface) {
   const int u = dropped == 0 ? 2 : 0;
   const int v = dropped == 1 ? 2 : 1;
 
-  Plot plot{"Path of the proxy",
-            PlotKind::kPath,
-            kAxisNames[static_cast<std::size_t>(u)],
-            "m",
-            kAxisNames[static_cast<std::size_t>(v)],
-            "m",
-            {},
-            {},
-            false};
+  Plot plot{
+      "Path of the proxy", PlotKind::kPath, kAxisNames[as_size(u)], "m", kAxisNames[as_size(v)], "m", {}, {}, false};
   const auto add = [&](Series series, const auto& points, auto position) {
     for (const auto& point : points) {
       series.x.push_back(position(point)[u]);

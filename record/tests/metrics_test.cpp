@@ -107,7 +107,7 @@ TEST(RmsAbove, LeaksNoMoreThanTheCornersAtTheEnds) {
   // 7 Hz, amplitude 3 N, any number of ticks, begun at full slope: the worst of smooth hand motions.
   const double omega = 2 * kPi * 7.0, amplitude = 3.0, cutoff = 100.0;
   for (const int n : {700, 1024, 1500, 4999}) {
-    std::vector<double> values(static_cast<std::size_t>(n));
+    std::vector<double> values(as_size(n));
     for (int i = 0; i < n; ++i) values[i] = amplitude * std::sin(omega * 1e-3 * i);
     const double D0 = amplitude * omega;
     const double D1 = amplitude * omega * std::abs(std::cos(omega * 1e-3 * n));

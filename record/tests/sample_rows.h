@@ -77,7 +77,7 @@ inline RecordingHeader sample_header(bool lockstep) {
   RecordingHeader header;
   header.scene_name = "sine \"surface\"";
   header.scene = "{\n  \"name\": \"sine\",\t\"µ\": 0.1\n}\n";
-  header.method = "limited";
+  header.tools.front().method = "limited";
   header.lockstep = lockstep;
   header.dt = 1.0 / 3000.0;
   header.slow_period = 0.02;

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <deque>
 #include <vector>
@@ -22,10 +23,25 @@ class Buffer {
   std::vector<Line> lines_;
 };
 
-/// A model on its way to the fast loop.
+/// One message for each tool.
+class Messages {
+ public:
+  Messages(const RunParts& parts, MessageLayout Method::*layout) {
+    for (const ToolParts& tool : parts.tools) buffers_.emplace_back(tool.method.*layout);
+    for (Buffer& b : buffers_) pointers_.push_back(b.data());
+  }
+  std::span<std::byte* const> write() const noexcept { return pointers_; }
+  std::span<const std::byte* const> read() const noexcept { return {pointers_.data(), pointers_.size()}; }
+
+ private:
+  std::vector<Buffer> buffers_;
+  std::vector<std::byte*> pointers_;
+};
+
+/// Models on their way to the fast loop.
 struct Delivery {
-  std::int64_t tick;  ///< arrives before this one
-  Buffer model;
+  std::int64_t tick;  ///< they arrive before this one
+  Messages models;
 };
 
 /// The first tick at or after `time`: a slow step begins, or a model arrives, between two ticks.
@@ -36,15 +52,15 @@ std::int64_t tick_at(double time, double dt) noexcept {
 }  // namespace
 
 RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunControl& control) {
-  validate(settings);
+  check_parts(settings, parts);
   RunSummary summary;
-  FastLoop fast(settings, parts);
-  std::optional<SlowLoop> slow;
-  if (parts.method.slow) slow.emplace(parts);
-
-  Buffer model(parts.method.model);
-  Buffer feedback(parts.method.feedback);
-  std::copy(parts.method.last_feedback.begin(), parts.method.last_feedback.end(), feedback.data());
+  std::vector<ToolLoop> fast = make_tool_loops(settings, parts);
+  SlowLoop slow(settings, parts);
+  Messages models(parts, &Method::model), feedbacks(parts, &Method::feedback);
+  for (std::size_t i = 0; parts.memory && i < parts.memory->tools.size(); ++i) {
+    const std::vector<std::byte>& left = parts.memory->tools[i].last_feedback;
+    std::copy(left.begin(), left.end(), feedbacks.write()[i]);
+  }
   std::deque<Delivery> under_way;
   const std::int64_t ticks = tick_at(settings.seconds, settings.dt);
   const std::int64_t progress_every = std::max<std::int64_t>(1, tick_at(control.progress_period, settings.dt));
@@ -56,13 +72,13 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
       break;
     }
     const double time = static_cast<double>(i) * settings.dt;
-    if (slow && i == tick_at(static_cast<double>(next_step) * settings.slow_period, settings.dt)) {
+    if (slow.is_needed() && i == tick_at(static_cast<double>(next_step) * settings.slow_period, settings.dt)) {
       ++next_step;
       if (!(time >= settings.stall_from && time < settings.stall_until)) {
         Delivery delivery{tick_at(time + settings.latency + settings.extra_latency, settings.dt),
-                          Buffer(parts.method.model)};
+                          Messages(parts, &Method::model)};
         const std::int64_t began = work_ns();
-        StepRow row = slow->step(time, feedback.data(), delivery.model.data());
+        StepRow row = slow.step(time, feedbacks.read(), delivery.models.write());
         summary.step_times.add(work_ns() - began);
         ++summary.steps;
         under_way.push_back(std::move(delivery));
@@ -71,22 +87,27 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
       }
     }
     while (!under_way.empty() && under_way.front().tick <= i) {
-      model = std::move(under_way.front().model);
+      models = std::move(under_way.front().models);
       under_way.pop_front();
     }
+    std::array<TickRow, kMaxTools> rows;
+    if (parts.watch) parts.watch->before_tick();
     const std::int64_t start = processor_ns();
-    const TickRow row = fast.tick(time, model.data(), feedback.data());
+    for (ToolLoop& tool : fast) tool.begin_tick(time);
+    for (std::size_t k = 0; k < fast.size(); ++k)
+      rows[k] = fast[k].finish_tick(time, models.read()[k], feedbacks.write()[k]);
     summary.tick_times.add(processor_ns() - start);
     ++summary.ticks;
-    if (parts.sink) parts.sink->add(row);
+    if (parts.watch) parts.watch->after_tick({rows.data(), fast.size()});
+    for (std::size_t k = 0; k < fast.size(); ++k) {
+      rows[k].tool_number = static_cast<std::uint32_t>(k);
+      if (parts.sink) parts.sink->add(rows[k]);
+    }
     if (control.progress && i % progress_every == 0) control.progress(time);
   }
-  if (summary.ticks > 0)
-    parts.method.last_feedback.assign(feedback.data(), feedback.data() + parts.method.feedback.size);
+  if (summary.ticks > 0) remember(parts, fast, slow, feedbacks.read());
   summary.seconds = static_cast<double>(summary.ticks) * settings.dt;
-  summary.input = fast.input_counters();
-  summary.safety = fast.safety_counters();
-  summary.energy = fast.energy();
+  for (const ToolLoop& tool : fast) summary.hands.push_back(tool.summary());
   return summary;
 }
 

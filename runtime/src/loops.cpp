@@ -29,22 +29,32 @@ SafetySettings limited_to(const DeviceInfo& device, SafetySettings settings) {
   return settings;
 }
 
+std::vector<SlowHalf*> slow_halves(const RunParts& parts) {
+  std::vector<SlowHalf*> out;
+  for (const ToolParts& tool : parts.tools) out.push_back(tool.method.slow.get());
+  return out;
+}
+
 }  // namespace
 
-FastLoop::FastLoop(const RunSettings& settings, RunParts& parts)
+ToolLoop::ToolLoop(double dt, const ToolParts& parts, std::uint64_t feedbacks_sent)
     : method_(*parts.method.fast),
       device_(parts.device),
       has_slow_half_(parts.method.slow != nullptr),
-      guard_(settings.input, settings.dt, settings.safety.fade_time),
-      passivity_(settings.passivity.value_or(kObserveOnly)),
-      safety_(limited_to(parts.device.info(), settings.safety), settings.dt),
-      dt_(settings.dt),
-      sequence_(parts.method.feedbacks_sent) {}
+      guard_(parts.guards.input, dt, parts.guards.safety.fade_time),
+      passivity_(parts.guards.passivity.value_or(kObserveOnly)),
+      safety_(limited_to(parts.device.info(), parts.guards.safety), dt),
+      dt_(dt),
+      sequence_(feedbacks_sent) {}
 
-TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback) noexcept {
+void ToolLoop::begin_tick(double time) noexcept {
+  state_ = guard_.take(device_.read(time), time);
+  if (guard_.ready()) method_.begin_tick(state_);
+}
+
+TickRow ToolLoop::finish_tick(double time, const std::byte* model, std::byte* feedback) noexcept {
   TickRow row;
   row.time = time;
-  const DeviceState& state = guard_.take(device_.read(time), time);
   // Before the first model there is nothing to be stale; the method gives no force then.
   const bool modelled = has_slow_half_ && header_of(model).sequence > 0;
   row.model_age = modelled ? time - header_of(model).time : 0.0;
@@ -54,8 +64,8 @@ TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback)
   std::uint32_t events = guard_.events_of_last_tick();
   if (guard_.ready()) {
     stamp(feedback, time, ++sequence_);
-    result = method_.tick_bytes(state, model, feedback);
-    calmed = passivity_.apply(result.wrench, state, dt_);
+    result = method_.tick_bytes(state_, model, feedback);
+    calmed = passivity_.apply(result.wrench, state_, dt_);
     events |= passivity_.events_of_last_tick();
   }
   const SafeWrench sent = safety_.apply(calmed, row.model_age, events);
@@ -63,11 +73,11 @@ TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback)
   passivity_.hold(sent.wrench());
   last_ = sent.wrench();
 
-  row.device = state.pose;
-  row.device_velocity = state.velocity;
-  row.buttons = state.buttons;
-  row.grip = state.grip;
-  row.grip_rate = state.grip_rate;
+  row.device = state_.pose;
+  row.device_velocity = state_.velocity;
+  row.buttons = state_.buttons;
+  row.grip = state_.grip;
+  row.grip_rate = state_.grip_rate;
   row.tool = result.tool;
   row.finger_forces = result.finger_forces;
   row.wanted = result.wrench;
@@ -80,19 +90,62 @@ TickRow FastLoop::tick(double time, const std::byte* model, std::byte* feedback)
   return row;
 }
 
-void FastLoop::fade_out(double time) noexcept {
+void ToolLoop::fade_out(double time) noexcept {
   device_.read(time);
   device_.write(safety_.apply(last_, std::numeric_limits<double>::infinity()));
 }
 
-StepRow SlowLoop::step(double time, const std::byte* feedback, std::byte* model) {
+std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts) {
+  std::vector<ToolLoop> out;
+  for (std::size_t i = 0; i < parts.tools.size(); ++i) {
+    const bool known = parts.memory && i < parts.memory->tools.size();
+    out.emplace_back(settings.dt, parts.tools[i], known ? parts.memory->tools[i].feedbacks_sent : 0);
+  }
+  return out;
+}
+
+SlowLoop::SlowLoop(const RunSettings& settings, const RunParts& parts)
+    : halves_(slow_halves(parts)),
+      watch_(parts.watch),
+      step_(parts.tools.front().method.world, settings.dt, settings.slow_period, halves_),
+      sequences_(parts.tools.size(), 0),
+      messages_(parts.tools.size()) {
+  for (std::size_t i = 0; i < halves_.size(); ++i) {
+    needed_ = needed_ || halves_[i];
+    layouts_.push_back({parts.tools[i].method.feedback, parts.tools[i].method.model});
+    if (parts.memory && i < parts.memory->tools.size()) sequences_[i] = parts.memory->tools[i].models_sent;
+  }
+}
+
+StepRow SlowLoop::step(double time, std::span<const std::byte* const> feedbacks, std::span<std::byte* const> models) {
   StepRow row;
   row.time = time;
+  if (watch_) watch_->before_step();
   const std::int64_t start = monotonic_ns();
-  stamp(model, time, ++sequence_);
-  method_.step_bytes(feedback, model, row);
+  for (std::size_t i = 0; i < halves_.size(); ++i) {
+    if (halves_[i]) stamp(models[i], time, ++sequences_[i]);
+  }
+  step_.run(feedbacks, models, row);
   row.step_time = 1e-9 * static_cast<double>(monotonic_ns() - start);
+  if (watch_) {
+    for (std::size_t i = 0; i < halves_.size(); ++i) {
+      if (halves_[i]) messages_[i] = {halves_[i], {layouts_[i].feedback, feedbacks[i]}, {layouts_[i].model, models[i]}};
+    }
+    watch_->after_step(row, messages_);
+  }
   return row;
+}
+
+void remember(const RunParts& parts, std::span<const ToolLoop> fast, const SlowLoop& slow,
+              std::span<const std::byte* const> feedbacks) {
+  if (!parts.memory) return;
+  parts.memory->tools.resize(parts.tools.size());
+  for (std::size_t i = 0; i < parts.tools.size(); ++i) {
+    RunMemory::Tool& tool = parts.memory->tools[i];
+    tool.models_sent = slow.models_sent(i);
+    tool.feedbacks_sent = fast[i].feedbacks_sent();
+    tool.last_feedback.assign(feedbacks[i], feedbacks[i] + parts.tools[i].method.feedback.size);
+  }
 }
 
 void forget_times(StepRow& row) noexcept {
@@ -124,9 +177,30 @@ void validate(const RunSettings& settings) {
     describe_rates(f, s);
     f.number({.name = "seconds", .doc = "", .unit = "s"}, s.seconds, s.seconds, kRunSeconds);
   });
-  validate(s.safety);
-  validate(s.input);
-  if (s.passivity) validate(*s.passivity);
+}
+
+void validate(const HandGuards& guards) {
+  validate(guards.safety);
+  validate(guards.input);
+  if (guards.passivity) validate(*guards.passivity);
+}
+
+void check_parts(const RunSettings& settings, const RunParts& parts) {
+  validate(settings);
+  if (parts.tools.empty() || parts.tools.size() > kMaxTools)
+    fail_input("a run of {} tools; allowed: 1 to {}", parts.tools.size(), kMaxTools);
+  std::vector<const Method*> methods;
+  for (const ToolParts& tool : parts.tools) {
+    validate(tool.guards);
+    const Method& m = tool.method;
+    if ((m.dt > 0.0 && m.dt != settings.dt) || (m.slow_period > 0.0 && m.slow_period != settings.slow_period))
+      fail_input("method {} was made for periods of {} s and {} s, and the run has {} s and {} s", m.name, m.dt,
+                 m.slow_period, settings.dt, settings.slow_period);
+    if (m.world != parts.tools.front().method.world)
+      fail_input("methods {} and {} are not in the same world", m.name, parts.tools.front().method.name);
+    methods.push_back(&m);
+  }
+  check_sharing(methods);
 }
 
 }  // namespace palpate

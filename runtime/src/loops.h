@@ -1,6 +1,10 @@
 #pragma once
 
-#include "palpate/runtime/latest_value.h"
+#include <memory>
+#include <vector>
+
+#include "palpate/core/latest_value.h"
+#include "palpate/methods/slow_step.h"
 #include "palpate/runtime/run.h"
 
 namespace palpate {
@@ -9,26 +13,28 @@ namespace palpate {
 void stamp(std::byte* message, double time, std::uint64_t sequence) noexcept;
 const MessageHeader& header_of(const std::byte* message) noexcept;
 
-/// One tick of the fast loop, the same code in both runtimes: device → input guard → method → passivity → safety →
-/// device. Fast thread only; real-time.
-class FastLoop {
+/// One tool in the fast loop: device → input guard → method → passivity → safety → device. Fast thread only; real-time.
+class ToolLoop {
  public:
-  FastLoop(const RunSettings& settings, RunParts& parts);
+  ToolLoop(double dt, const ToolParts& parts, std::uint64_t feedbacks_sent);
 
-  /// `model` is the newest model; `feedback` is filled for the slow loop, unless the device has not said anything
-  /// sound yet: then the method does not run, no force is sent and `feedback` is left alone.
-  TickRow tick(double time, const std::byte* model, std::byte* feedback) noexcept;
+  /// First half of a tick: what the hand does. Of all tools before the second half of any.
+  void begin_tick(double time) noexcept;
+  /// Second half: what it feels. `model` is the newest model; `feedback` is filled for the slow loop, unless the device
+  /// has not said anything sound yet: then the method does not run, no force is sent and `feedback` is left alone.
+  TickRow finish_tick(double time, const std::byte* model, std::byte* feedback) noexcept;
 
   /// A tick after the end: the last force is taken out of the hand as if the model had gone stale.
   void fade_out(double time) noexcept;
 
   /// The last tick filled its `feedback`.
   bool has_feedback() const noexcept { return guard_.ready(); }
-  const InputCounters& input_counters() const noexcept { return guard_.counters(); }
-  const SafetyCounters& safety_counters() const noexcept { return safety_.counters(); }
-  double energy() const noexcept { return passivity_.observer().energy(); }
+  std::uint64_t feedbacks_sent() const noexcept { return sequence_; }
+  HandSummary summary() const noexcept { return {guard_.counters(), safety_.counters(), energy()}; }
 
  private:
+  double energy() const noexcept { return passivity_.observer().energy(); }
+
   FastHalf& method_;
   Device& device_;
   const bool has_slow_half_;
@@ -36,22 +42,41 @@ class FastLoop {
   PassivityController passivity_;
   SafetyStage safety_;
   const double dt_;
+  DeviceState state_;
   Wrench last_;  // sent
-  std::uint64_t& sequence_;
+  std::uint64_t sequence_;
 };
 
-/// One slow step, the same code in both runtimes. Slow thread only.
+/// The fast loop of all tools, the same code in both runtimes.
+std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts);
+
+/// One slow step for all tools, the same code in both runtimes. Slow thread only.
 class SlowLoop {
  public:
-  explicit SlowLoop(RunParts& parts) : method_(*parts.method.slow), sequence_(parts.method.models_sent) {}
-  StepRow step(double time, const std::byte* feedback, std::byte* model);
+  SlowLoop(const RunSettings& settings, const RunParts& parts);
+  /// False: no method has a slow half, and there is nothing to do.
+  bool is_needed() const noexcept { return needed_; }
+  StepRow step(double time, std::span<const std::byte* const> feedbacks, std::span<std::byte* const> models);
+  std::uint64_t models_sent(std::size_t tool) const noexcept { return sequences_[tool]; }
 
  private:
-  SlowHalf& method_;
-  std::uint64_t& sequence_;
+  const std::vector<SlowHalf*> halves_;
+  LoopWatch* watch_;
+  bool needed_ = false;
+  SlowStep step_;
+  std::vector<std::uint64_t> sequences_;
+  struct Layouts {
+    MessageLayout feedback, model;
+  };
+  std::vector<Layouts> layouts_;
+  std::vector<ToolMessages> messages_;
 };
 
 /// Takes the measured times out of a row: lockstep files must not depend on the machine's mood.
 void forget_times(StepRow& row) noexcept;
+
+/// Fills the memory, if there is one, from what the loops and the last feedbacks are.
+void remember(const RunParts& parts, std::span<const ToolLoop> fast, const SlowLoop& slow,
+              std::span<const std::byte* const> feedbacks);
 
 }  // namespace palpate

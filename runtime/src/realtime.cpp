@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
@@ -19,7 +20,7 @@
 namespace palpate {
 namespace {
 
-/// Enough for two seconds of ticks at 4 kHz while the disk sleeps.
+/// Enough for two seconds of ticks of one tool at 4 kHz while the disk sleeps.
 constexpr std::size_t kTickRows = 8192;
 constexpr std::size_t kStepRows = 1024;
 
@@ -72,7 +73,7 @@ class ModelWay {
       : latest_(layout.size, layout.alignment), extra_ns_(static_cast<std::int64_t>(1e9 * settings.extra_latency)) {
     // Steps do not begin sooner than one period after the other, but one that was late may be followed by one in time.
     const double under_way = std::ceil(settings.extra_latency / settings.slow_period) + 2.0;
-    if (extra_ns_ > 0) delayed_.emplace(layout.size, layout.alignment, static_cast<std::size_t>(under_way));
+    if (extra_ns_ > 0) delayed_.emplace(layout.size, layout.alignment, as_size(under_way));
   }
 
   std::byte* write_slot() noexcept { return delayed_ ? delayed_->write_slot() : latest_.write_slot(); }
@@ -86,24 +87,38 @@ class ModelWay {
   const std::int64_t extra_ns_;
 };
 
+/// The two ways of one tool's messages.
+struct ToolWays {
+  ToolWays(const Method& method, const RunSettings& settings)
+      : model(method.model, settings), feedback(method.feedback.size, method.feedback.alignment) {}
+  ModelWay model;
+  LatestBytes feedback;
+};
+
 class RealtimeRun {
  public:
   RealtimeRun(const RunSettings& settings, RunParts& parts, const RunControl& control)
       : settings_(settings),
         parts_(parts),
         control_(control),
-        fast_(settings, parts),
-        model_(parts.method.model, settings),
-        feedback_(parts.method.feedback.size, parts.method.feedback.alignment) {}
+        fast_(make_tool_loops(settings, parts)),
+        slow_(settings, parts) {
+    for (const ToolParts& tool : parts.tools) {
+      ways_.push_back(std::make_unique<ToolWays>(tool.method, settings));
+      fade_time_ = std::max(fade_time_, tool.guards.safety.fade_time);
+    }
+    summary_.hands.resize(parts.tools.size());
+  }
 
   RunSummary run(const RealtimeSettings& realtime) {
     const bool locked = realtime.lock_memory && !note(want_locked_memory());
-    if (std::vector<std::byte>& left = parts_.method.last_feedback; !left.empty()) {
-      std::copy(left.begin(), left.end(), feedback_.write_slot());
-      feedback_.publish();
+    for (std::size_t i = 0; parts_.memory && i < parts_.memory->tools.size(); ++i) {
+      const std::vector<std::byte>& left = parts_.memory->tools[i].last_feedback;
+      std::copy(left.begin(), left.end(), ways_[i]->feedback.write_slot());
+      ways_[i]->feedback.publish();
     }
     const std::int64_t start = monotonic_ns() + 20'000'000;  // time for the threads to be there
-    if (parts_.method.slow) slow_thread_ = std::thread([this, start] { run_slow(start); });
+    if (slow_.is_needed()) slow_thread_ = std::thread([this, start] { run_slow(start); });
     fast_thread_ = std::thread([this, start] { run_fast(start); });
     note(want_priority(fast_thread_, realtime.priority));
     const unsigned cores = std::thread::hardware_concurrency();
@@ -112,9 +127,10 @@ class RealtimeRun {
     fast_thread_.join();
     if (slow_thread_.joinable()) slow_thread_.join();
     drain();
-    feedback_.refresh();
-    if (summary_.ticks > 0)
-      parts_.method.last_feedback.assign(feedback_.read_slot(), feedback_.read_slot() + parts_.method.feedback.size);
+    if (summary_.ticks > 0) {
+      refresh_feedbacks();
+      remember(parts_, fast_, slow_, feedbacks_);
+    }
     if (locked) munlockall();
     if (failure_) std::rethrow_exception(failure_);
     if (sink_failure_) std::rethrow_exception(sink_failure_);
@@ -141,46 +157,67 @@ class RealtimeRun {
     while (i < ticks && !stop_wanted()) {
       sleep_until_ns(grid.deadline(i));
       const std::int64_t began = monotonic_ns();
-      model_.refresh(grid.deadline(i));
-      TickRow row = fast_.tick(static_cast<double>(i) * settings_.dt, model_.read_slot(), feedback_.write_slot());
-      if (fast_.has_feedback()) feedback_.publish();
+      if (parts_.watch) parts_.watch->before_tick();
+      tick(static_cast<double>(i) * settings_.dt, grid.deadline(i));
       const std::int64_t ended = monotonic_ns();
-      row.tick_time = 1e-9 * static_cast<double>(ended - began);
       summary_.tick_delays.add(began - grid.deadline(i));
       summary_.tick_times.add(ended - began);
       ++summary_.ticks;
-      if (!tick_rows_.push(row)) ++summary_.lost_rows;
+      for (std::size_t k = 0; k < fast_.size(); ++k) {
+        rows_[k].tick_time = 1e-9 * static_cast<double>(ended - began);
+        rows_[k].tool_number = static_cast<std::uint32_t>(k);
+        if (!tick_rows_.push(rows_[k])) ++summary_.lost_rows;
+      }
+      if (parts_.watch) parts_.watch->after_tick({rows_.data(), fast_.size()});
       const std::int64_t next = grid.next(i, ended);
       summary_.tick_misses += static_cast<std::uint64_t>(std::min(next, ticks) - i - 1);  // none after the end
       i = next;
     }
     summary_.stopped = i < ticks;
-    summary_.input = fast_.input_counters();
-    summary_.safety = fast_.safety_counters();
-    summary_.energy = fast_.energy();
+    for (std::size_t k = 0; k < fast_.size(); ++k) summary_.hands[k] = fast_[k].summary();
     end_ns_ = grid.deadline(std::min(i, ticks));
     done_.store(true, std::memory_order_release);
     // The force leaves the hand as it came, not in one step. The run is over: this is neither recorded nor counted.
-    const auto fade_ticks = static_cast<std::int64_t>(std::ceil(settings_.safety.fade_time / settings_.dt)) + 1;
+    const auto fade_ticks = static_cast<std::int64_t>(std::ceil(fade_time_ / settings_.dt)) + 1;
     for (const std::int64_t end = i + fade_ticks; i < end; ++i) {
       sleep_until_ns(grid.deadline(i));
-      fast_.fade_out(static_cast<double>(i) * settings_.dt);
+      for (ToolLoop& tool : fast_) tool.fade_out(static_cast<double>(i) * settings_.dt);
+    }
+  }
+
+  void tick(double time, std::int64_t now_ns) noexcept {
+    for (ToolLoop& tool : fast_) tool.begin_tick(time);
+    for (std::size_t k = 0; k < fast_.size(); ++k) {
+      ToolWays& way = *ways_[k];
+      way.model.refresh(now_ns);
+      rows_[k] = fast_[k].finish_tick(time, way.model.read_slot(), way.feedback.write_slot());
+      if (fast_[k].has_feedback()) way.feedback.publish();
+    }
+  }
+
+  /// Reader's side: the slow thread, or the caller's when it has ended.
+  void refresh_feedbacks() {
+    feedbacks_.clear();
+    for (const auto& way : ways_) {
+      way->feedback.refresh();
+      feedbacks_.push_back(way->feedback.read_slot());
     }
   }
 
   void run_slow(std::int64_t start) noexcept {
     try {
-      SlowLoop slow(parts_);
+      std::vector<std::byte*> models(ways_.size());
       const Grid grid(start, settings_.slow_period);
       std::int64_t i = 0;
       while (!done_.load(std::memory_order_acquire)) {
         sleep_until_ns(grid.deadline(i));
         const std::int64_t began = monotonic_ns();
-        feedback_.refresh();
+        refresh_feedbacks();
+        for (std::size_t k = 0; k < ways_.size(); ++k) models[k] = ways_[k]->model.write_slot();
         // The step's own time is when it begins: what it sees is the state of now, not of the grid point it missed.
         const double time = 1e-9 * static_cast<double>(began - start);
-        const StepRow row = slow.step(time, feedback_.read_slot(), model_.write_slot());
-        model_.publish();
+        const StepRow row = slow_.step(time, feedbacks_, models);
+        for (const auto& way : ways_) way->model.publish();
         summary_.step_delays.add(began - grid.deadline(i));
         summary_.step_times.add(static_cast<std::int64_t>(row.step_time * 1e9));
         ++summary_.steps;
@@ -225,9 +262,12 @@ class RealtimeRun {
   const RunSettings& settings_;
   RunParts& parts_;
   const RunControl& control_;
-  FastLoop fast_;
-  ModelWay model_;
-  LatestBytes feedback_;
+  std::vector<ToolLoop> fast_;
+  SlowLoop slow_;
+  std::vector<std::unique_ptr<ToolWays>> ways_;
+  std::vector<const std::byte*> feedbacks_;  // slow thread
+  std::array<TickRow, kMaxTools> rows_;      // fast thread
+  double fade_time_ = 0.0;
   RowRing<TickRow> tick_rows_{kTickRows};
   RowRing<StepRow> step_rows_{kStepRows};
   std::thread fast_thread_;
@@ -245,7 +285,7 @@ class RealtimeRun {
 
 RunSummary run_realtime(const RunSettings& settings, const RealtimeSettings& realtime, RunParts parts,
                         const RunControl& control) {
-  validate(settings);
+  check_parts(settings, parts);
   return RealtimeRun(settings, parts, control).run(realtime);
 }
 

@@ -24,7 +24,7 @@ class HostileDevice final : public Device {
   const DeviceInfo& info() const noexcept override { return hand_->info(); }
   DeviceState read(double time) noexcept override {
     DeviceState s = hand_->read(time);
-    if (bad_[static_cast<std::size_t>(std::lround(time / kDt))]) corrupt(s);
+    if (bad_[as_size(std::lround(time / kDt))]) corrupt(s);
     return s;
   }
   void write(const SafeWrench& wrench) noexcept override { hand_->write(wrench); }
@@ -95,9 +95,9 @@ Result run(const MethodInfo& info, const RunSettings& settings, const std::vecto
   HostileDevice device(bad, seed);
   const DeviceState start = make_pressing_hand()->read(0.0);
   World world = make_world_for(info, 0.2, start);
-  Method method = info.make({world, make_tool_for(info), settings.dt, settings.slow_period, start});
+  Method method = make_method(info, {world, make_tool_for(info), settings.dt, settings.slow_period, start});
   Result out;
-  out.summary = run_lockstep(settings, {method, device, &out.rows});
+  out.summary = run_lockstep(settings, {method, device, &out.rows, at_once()});
   return out;
 }
 
@@ -133,7 +133,7 @@ double compute_tolerance(std::string_view method, std::span<const double> held_b
   if (method == "double_coupling" || method == "interpolation") return most;
   if (method != "direct" && method != "jacobian") return forgotten;
   double seen = 0.0;
-  const std::size_t period = static_cast<std::size_t>(std::lround(RunSettings{}.slow_period / kDt));
+  const std::size_t period = as_size(std::lround(RunSettings{}.slow_period / kDt));
   for (std::size_t n = 0, step = tick - tick % period; n < 3 && step >= period; ++n, step -= period)
     seen = std::max(seen, held_back[step - 1]);
   return forgotten + seen;
@@ -145,17 +145,18 @@ TEST(HostileDevice, AThousandFaultsAreNotFeltByAnyMethod) {
   const RunSettings s = settings_for(kDt * kTicks);
   for (const MethodInfo& info : registered_methods()) {
     const Result clean = run(info, s, std::vector<bool>(kTicks, false), 0);
-    ASSERT_EQ(clean.summary.input.rejected(), 0u);
-    ASSERT_GT(clean.summary.safety.peak_force, 3.0) << info.name;  // the run is one of touch
+    ASSERT_EQ(clean.summary.hand().input.rejected(), 0u);
+    ASSERT_GT(clean.summary.hand().safety.peak_force, 3.0) << info.name;  // the run is one of touch
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const std::vector<bool> bad = choose_ticks(seed);
       const Result hurt = run(info, s, bad, seed);
-      EXPECT_EQ(hurt.summary.input.rejected(), kFaults) << info.name;
-      EXPECT_GT(std::min({hurt.summary.input.broken, hurt.summary.input.out_of_order, hurt.summary.input.too_far}),
+      EXPECT_EQ(hurt.summary.hand().input.rejected(), kFaults) << info.name;
+      EXPECT_GT(std::min({hurt.summary.hand().input.broken, hurt.summary.hand().input.out_of_order,
+                          hurt.summary.hand().input.too_far}),
                 50u);
-      EXPECT_EQ(hurt.summary.safety.input_held, kFaults) << info.name;
-      EXPECT_EQ(hurt.summary.safety.input_lost, 0u) << info.name;
-      EXPECT_EQ(hurt.summary.safety.not_finite, 0u) << info.name;
+      EXPECT_EQ(hurt.summary.hand().safety.input_held, kFaults) << info.name;
+      EXPECT_EQ(hurt.summary.hand().safety.input_lost, 0u) << info.name;
+      EXPECT_EQ(hurt.summary.hand().safety.not_finite, 0u) << info.name;
       const std::vector<double> held_back = compute_held_back(clean, hurt);
       const double most = *std::max_element(held_back.begin(), held_back.end());
       ASSERT_LT(most, 0.5);  // a tenth of the force: longest run of faults times the hand's speed
@@ -163,8 +164,8 @@ TEST(HostileDevice, AThousandFaultsAreNotFeltByAnyMethod) {
       Vec3 last = Vec3::Zero();
       for (std::size_t i = 0; i < kTicks; ++i) {
         const Vec3& sent = hurt.rows.ticks[i].sent.force;
-        ASSERT_LE(sent.norm(), clean.summary.safety.peak_force + most) << info.name << i;
-        ASSERT_LE((sent - last).norm(), s.safety.max_force_rate * kDt * (1.0 + 1e-12)) << info.name << i;
+        ASSERT_LE(sent.norm(), clean.summary.hand().safety.peak_force + most) << info.name << i;
+        ASSERT_LE((sent - last).norm(), SafetySettings{}.max_force_rate * kDt * (1.0 + 1e-12)) << info.name << i;
         last = sent;
         good = bad[i] ? 0 : good + 1;
         if (good < 10) continue;
@@ -198,14 +199,15 @@ struct PlacedDevice final : Device {
 TEST(HostileDevice, ConnectedAgainElsewhere_FadesAndComesInByTheRamp) {
   World world = make_floor_world(0.0);
   PlacedDevice device([](double t) { return Vec3(t < 0.5 ? 0.0 : 0.3, std::max(-0.005, 0.01 - 0.1 * t), 0.0); });
-  RunSettings s = settings_for(1.2);
-  s.safety.ramp_time = 0.2;
-  Method method = find_method("halfspace").make({world, {}, s.dt, s.slow_period, device.read(0.0)});
+  const RunSettings s = settings_for(1.2);
+  HandGuards guards;
+  guards.safety.ramp_time = 0.2;
+  Method method = make_method("halfspace", {world, {}, s.dt, s.slow_period, device.read(0.0)});
   Rows rows;
-  const RunSummary summary = run_lockstep(s, {method, device, &rows});
-  EXPECT_EQ(summary.input.losses, 1u);
-  EXPECT_EQ(summary.input.rejected(), 120u);  // hold_time and fade_time
-  EXPECT_EQ(summary.safety.input_lost, 100u);
+  const RunSummary summary = run_lockstep(s, {method, device, &rows, guards});
+  EXPECT_EQ(summary.hand().input.losses, 1u);
+  EXPECT_EQ(summary.hand().input.rejected(), 120u);  // hold_time and fade_time
+  EXPECT_EQ(summary.hand().safety.input_lost, 100u);
   const auto force = [&](std::size_t i) { return rows.ticks[i].sent.force.norm(); };
   EXPECT_NEAR(force(519), 5.0, 1e-3);
   for (std::size_t i = 520; i < 620; ++i) EXPECT_LE(force(i), force(i - 1)) << i;
@@ -213,8 +215,8 @@ TEST(HostileDevice, ConnectedAgainElsewhere_FadesAndComesInByTheRamp) {
   // The proxy is pulled along by the coupling, so more may be wanted at first than the 5 N at rest; all that is sent is
   // within the ramp's share of the most that may be sent at all.
   for (std::size_t i = 620; i < 820; ++i) {
-    const double open = static_cast<double>(i - 619) * kDt / s.safety.ramp_time;
-    EXPECT_LE(force(i), open * open * (3.0 - 2.0 * open) * s.safety.max_force + 1e-9) << i;
+    const double open = static_cast<double>(i - 619) * kDt / guards.safety.ramp_time;
+    EXPECT_LE(force(i), open * open * (3.0 - 2.0 * open) * guards.safety.max_force + 1e-9) << i;
   }
   EXPECT_NEAR(rows.ticks.back().sent.force.y(), 5.0, 1e-3);
   EXPECT_NEAR(rows.ticks.back().tool.position.x(), 0.3, 1e-6);
@@ -234,7 +236,11 @@ struct PushingFast final : TypedFastHalf<PlainMessage, PlainMessage> {
 struct ListeningSlow final : TypedSlowHalf<PlainMessage, PlainMessage> {
   explicit ListeningSlow(std::vector<MessageHeader>& h) : heard(h) {}
   std::vector<MessageHeader>& heard;
-  void step(const PlainMessage& feedback, PlainMessage&, StepReport&) override { heard.push_back(feedback.header); }
+  StepWish begin(const PlainMessage& feedback, PlainMessage&, StepReport&) override {
+    heard.push_back(feedback.header);
+    return {};
+  }
+  void finish(bool, PlainMessage&, StepReport&) override {}
 };
 
 // Before a device has said anything sound there is no hand: no force, and nothing for the slow half to go by.
@@ -245,11 +251,12 @@ TEST(HostileDevice, UntilTheFirstSoundSampleNothingIsSentEitherWay) {
     Method method{layout_of<PlainMessage>(), layout_of<PlainMessage>(), std::make_unique<ListeningSlow>(heard),
                   std::make_unique<PushingFast>()};
     RunSettings s = settings_for(0.2);
+    World world;
     Rows rows;
     RealtimeSettings wishes;
     wishes.lock_memory = false;  // other tests share the process
-    const RunSummary summary =
-        realtime ? run_realtime(s, wishes, {method, device, &rows}) : run_lockstep(s, {method, device, &rows});
+    const RunSummary summary = realtime ? run_realtime(s, wishes, {method, device, &rows, at_once()})
+                                        : run_lockstep(s, {method, device, &rows, at_once()});
     for (const TickRow& row : rows.ticks) {
       ASSERT_TRUE(row.device.position.allFinite());
       if (row.time < 0.1 - 0.5 * kDt) {
@@ -259,8 +266,8 @@ TEST(HostileDevice, UntilTheFirstSoundSampleNothingIsSentEitherWay) {
     for (const MessageHeader& h : heard) {
       EXPECT_TRUE(h.sequence == 0 || h.time >= 0.1 - 0.5 * kDt) << h.time;
     }
-    EXPECT_GT(summary.input.broken, 0u);
-    EXPECT_EQ(summary.input.losses, 0u);
+    EXPECT_GT(summary.hand().input.broken, 0u);
+    EXPECT_EQ(summary.hand().input.losses, 0u);
     EXPECT_GT(rows.ticks.back().sent.force.y(), 0.0);
     EXPECT_GT(heard.back().sequence, 0u);
   }

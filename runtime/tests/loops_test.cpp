@@ -9,6 +9,8 @@
 
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/clock.h"
+#include "palpate/methods/compliance_settings.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "palpate/testing/realtime_guard.h"
 #include "touch_rig.h"
 
@@ -22,17 +24,18 @@ struct Result {
   Rows rows;
 };
 
-Result run(std::string_view method_name, const RunSettings& settings, double friction = 0.0) {
+Result run(std::string_view method_name, const RunSettings& settings, double friction = 0.0,
+           const HandGuards& guards = at_once()) {
   const std::unique_ptr<Device> device = make_pressing_hand();
   World world = make_world_for(find_method(method_name), friction, device->read(0.0));
   MethodSettings exact;
-  exact.jacobian.tolerance = exact.compliance.tolerance =
-      1e-10;  // so that no force is off by more than this times the coupling
-  Method method = find_method(method_name)
-                      .make({world, make_tool_for(find_method(method_name)), settings.dt, settings.slow_period,
-                             device->read(0.0), exact});
+  // So that no force is off by more than this times the coupling.
+  exact.get<JacobianSettings>("jacobian").tolerance = 1e-10;
+  exact.get<ComplianceSettings>("compliance").tolerance = 1e-10;
+  Method method = make_method(method_name, {world, make_tool_for(find_method(method_name)), settings.dt,
+                                            settings.slow_period, device->read(0.0), exact});
   Result out;
-  out.summary = run_lockstep(settings, {method, *device, &out.rows});
+  out.summary = run_lockstep(settings, {method, *device, &out.rows, guards});
   return out;
 }
 
@@ -106,9 +109,11 @@ struct NumberedMessage {
 class CountingSlow final : public TypedSlowHalf<NumberedMessage, NumberedMessage> {
  public:
   explicit CountingSlow(std::vector<std::uint64_t>& found) : found_(found) {}
-  void step(const NumberedMessage& feedback, NumberedMessage&, StepReport&) override {
+  StepWish begin(const NumberedMessage& feedback, NumberedMessage&, StepReport&) override {
     found_.push_back(feedback.header.sequence);
+    return {};
   }
+  void finish(bool, NumberedMessage&, StepReport&) override {}
 
  private:
   std::vector<std::uint64_t>& found_;
@@ -127,22 +132,26 @@ class CountingFast final : public TypedFastHalf<NumberedMessage, NumberedMessage
 
 // A run goes on where the last one of the same method stopped: in either runtime no number comes twice, and the first
 // slow step finds the hand where it was.
-TEST(Method, RunAgainGoesOnWithItsNumbers) {
+TEST(RunMemory, LetsARunGoOnWithItsNumbers) {
   std::vector<std::uint64_t> feedbacks, models;
   Method method{layout_of<NumberedMessage>(), layout_of<NumberedMessage>(), std::make_unique<CountingSlow>(feedbacks),
                 std::make_unique<CountingFast>(models)};
   const std::unique_ptr<Device> device = make_pressing_hand();
   const RunSettings s = settings_for(0.1);
-  run_lockstep(s, {method, *device});
+  World world;
+  RunMemory memory;
+  RunParts parts(method, *device, nullptr, at_once());
+  parts.memory = &memory;
+  run_lockstep(s, parts);
   EXPECT_EQ(feedbacks.front(), 0u);
   const std::uint64_t last = models.back();
   feedbacks.clear();
   models.clear();
-  run_lockstep(s, {method, *device});
+  run_lockstep(s, parts);
   EXPECT_EQ(feedbacks.front(), 100u);  // ticks of the first run
   EXPECT_GT(models.front(), last);
   feedbacks.clear();
-  run_realtime(s, {}, {method, *device});
+  run_realtime(s, {}, parts);
   EXPECT_GE(feedbacks.front(), 200u);
 }
 
@@ -162,9 +171,10 @@ TEST(Lockstep, StalledSlowLoopFadesTheForceAndNeverLetsItGrow) {
   RunSettings s = settings_for(1.2);
   s.stall_from = 0.4;
   s.stall_until = 1.0;
-  s.safety.stale_after = 0.06;
-  s.safety.fade_time = 0.1;
-  const Result r = run("halfspace", s);
+  HandGuards guards = at_once();
+  guards.safety.stale_after = 0.06;
+  guards.safety.fade_time = 0.1;
+  const Result r = run("halfspace", s, 0.0, guards);
   EXPECT_NEAR(r.rows.ticks[400].sent.force.y(), 5.0, 1e-3);
   double previous = r.rows.ticks[461].sent.force.norm();
   for (std::size_t i = 462; i < 1000; ++i) {
@@ -175,7 +185,7 @@ TEST(Lockstep, StalledSlowLoopFadesTheForceAndNeverLetsItGrow) {
   EXPECT_LT(r.rows.ticks[900].sent.force.norm(), 1e-9);
   EXPECT_NEAR(r.rows.ticks[1199].wanted.force.y(), 5.0, 0.1);
   EXPECT_GT(r.rows.ticks[1199].sent.force.y(), 0.0);  // coming back
-  EXPECT_GT(r.summary.safety.stale_model, 500u);
+  EXPECT_GT(r.summary.hand().safety.stale_model, 500u);
 }
 
 // The force that a method asks for is limited by the device's own maximum, whatever the scene allows.
@@ -197,10 +207,10 @@ TEST(FastLoop, DeviceLimitHoldsAgainstTheScene) {
   DeviceState start;
   start.pose.position = Vec3(0, 0.01, 0);
   RunSettings s = settings_for(0.5);
-  Method method = find_method("reference").make({world, {}, s.dt, s.slow_period, start});
-  const RunSummary summary = run_lockstep(s, {method, device});
+  Method method = make_method("reference", {world, {}, s.dt, s.slow_period, start});
+  const RunSummary summary = run_lockstep(s, {method, device, nullptr, at_once()});
   EXPECT_NEAR(device.largest, 1.5, 1e-9);
-  EXPECT_GT(summary.safety.clamped, 400u);
+  EXPECT_GT(summary.hand().safety.clamped, 400u);
 }
 
 /// Guards all that happens from reading the device to writing to it: device, method, passivity and safety.
@@ -226,10 +236,12 @@ TEST(FastLoop, NoTickOfAnyMethodAllocatesLocksOrDoesIo) {
   for (const MethodInfo& info : registered_methods()) {
     World world = make_world_for(info, 0.3, make_pressing_hand()->read(0.0));
     GuardedDevice device;
-    RunSettings s = settings_for(2.0);
-    s.passivity.emplace();
-    Method method = info.make({world, make_tool_for(info), s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
-    run_lockstep(s, {method, device});
+    const RunSettings s = settings_for(2.0);
+    HandGuards guards = at_once();
+    guards.passivity.emplace();
+    Method method =
+        make_method(info, {world, make_tool_for(info), s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
+    run_lockstep(s, {method, device, nullptr, guards});
     EXPECT_EQ(device.ticks, 2000) << info.name;
     EXPECT_EQ(device.violations, 0) << info.name;
   }
@@ -248,13 +260,13 @@ TEST(FastLoop, NoTickWithARigidToolOnASoftBlockBreaksTheRulesAndAllRepeat) {
     for (Rows& rows : runs) {
       World world = make_block_world(info, tool, start.pose);
       // Those without a slow half step the whole world in a tick, which allocates until it has seen as many contacts.
-      if (!info.refuse(world, tool).empty()) break;
+      if (!info.refuse({world, tool}).empty()) break;
       GuardedDevice device;
       RunSettings s = settings_for(1.0);
       s.slow_period = s.latency = 0.05;
-      Method method = info.make({world, tool, s.dt, s.slow_period, start});
+      Method method = make_method(info, {world, tool, s.dt, s.slow_period, start});
       if (!method.slow) break;
-      run_lockstep(s, {method, device, &rows});
+      run_lockstep(s, {method, device, &rows, at_once()});
       EXPECT_EQ(device.ticks, 1000) << info.name;
       if (testing::RealtimeGuard::available()) {
         EXPECT_EQ(device.violations, 0) << info.name;
@@ -273,13 +285,11 @@ World make_cube_world(const ToolSettings& tool, const Pose& start) {
   World world;
   ContactShape shape;
   shape.friction = 0.4;
-  shape.kind = ContactShape::Kind::kPlane;
-  shape.offset = -0.02;
+  shape.kind = ContactShape::Plane{.offset = -0.02};
   world.add({"table", nullptr, shape});
-  shape.kind = ContactShape::Kind::kBox;
-  shape.size = Vec3::Constant(0.02);
+  shape.kind = ContactShape::Box{.size = Vec3::Constant(0.02)};
   RigidBodySettings cube;
-  cube.surface = make_box(shape.size, 1);
+  cube.surface = make_box(Vec3::Constant(0.02), 1);
   cube.mass = compute_mass_properties(cube.surface, 2000.0);
   for (int i = 0; i < 9; ++i) {
     cube.pose.position = Vec3(0.02 * (i % 3), -0.01, 0.02 * (i / 3) - 0.02);
@@ -303,8 +313,8 @@ TEST(FastLoop, NoTickAmongRigidCubesBreaksTheRulesAndAllRepeat) {
       GuardedDevice device;
       RunSettings s = settings_for(1.0);
       s.slow_period = s.latency = 0.05;
-      Method method = find_method(name).make({world, tool, s.dt, s.slow_period, start});
-      run_lockstep(s, {method, device, &rows});
+      Method method = make_method(name, {world, tool, s.dt, s.slow_period, start});
+      run_lockstep(s, {method, device, &rows, at_once()});
       EXPECT_EQ(device.ticks, 1000) << name;
       if (testing::RealtimeGuard::available()) {
         EXPECT_EQ(device.violations, 0) << name;
@@ -335,16 +345,16 @@ TEST(Realtime, BothLoopsKeepTheirRatesAndAgreeWithLockstepAtRest) {
   World world = make_floor_world(0.0);
   GuardedDevice device;
   RunSettings s = settings_for(0.6);
-  Method method = find_method("halfspace").make({world, {}, s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
+  Method method = make_method("halfspace", {world, {}, s.dt, s.slow_period, make_pressing_hand()->read(0.0)});
   Rows rows;
   RealtimeSettings realtime;
   realtime.lock_memory = false;  // other tests share the process
-  const RunSummary summary = run_realtime(s, realtime, {method, device, &rows});
+  const RunSummary summary = run_realtime(s, realtime, {method, device, &rows, at_once()});
   EXPECT_EQ(device.violations, 0);
   EXPECT_EQ(summary.ticks + summary.tick_misses, 600u);
   EXPECT_GE(summary.steps, 10u);
   EXPECT_EQ(rows.ticks.size() + summary.lost_rows, summary.ticks);
-  EXPECT_EQ(summary.safety.ticks, summary.ticks);             // the fade-out after the end is not part of the run
+  EXPECT_EQ(summary.hand().safety.ticks, summary.ticks);      // the fade-out after the end is not part of the run
   EXPECT_GT(device.ticks, static_cast<long>(summary.ticks));  // but it happened
   ASSERT_FALSE(rows.ticks.empty());
   EXPECT_NEAR(rows.ticks.back().sent.force.y(), 5.0, 1e-3);
@@ -358,11 +368,11 @@ TEST(Realtime, ExtraLatencyHoldsModelsBack) {
   const std::unique_ptr<Device> device = make_pressing_hand();
   RunSettings s = settings_for(0.5);
   s.extra_latency = 0.05;  // two and a half slow periods
-  Method method = find_method("halfspace").make({world, {}, s.dt, s.slow_period, device->read(0.0)});
+  Method method = make_method("halfspace", {world, {}, s.dt, s.slow_period, device->read(0.0)});
   Rows rows;
   RealtimeSettings realtime;
   realtime.lock_memory = false;
-  run_realtime(s, realtime, {method, *device, &rows});
+  run_realtime(s, realtime, {method, *device, &rows, at_once()});
   double youngest = 1.0;
   for (const TickRow& row : rows.ticks) {
     if (row.model_age == 0.0) continue;  // none has come yet
@@ -376,11 +386,12 @@ TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {
   World world = make_floor_world(0.0);
   RealtimeSettings realtime;
   realtime.lock_memory = false;
-  RunSettings s = settings_for(60.0);
-  s.safety.fade_time = 0.02;
+  const RunSettings s = settings_for(60.0);
+  HandGuards guards = at_once();
+  guards.safety.fade_time = 0.02;
   {
     const std::unique_ptr<Device> device = make_pressing_hand();
-    Method method = find_method("direct").make({world, {}, s.dt, s.slow_period, device->read(0.0)});
+    Method method = make_method("direct", {world, {}, s.dt, s.slow_period, device->read(0.0)});
     std::atomic<bool> stop{false};
     std::thread later([&] {
       sleep_until_ns(monotonic_ns() + 100'000'000);
@@ -388,19 +399,23 @@ TEST(Realtime, StopRequestEndsTheRunAndAFailingSlowHalfIsReported) {
     });
     RunControl control;
     control.stop = &stop;
-    const RunSummary summary = run_realtime(s, realtime, {method, *device}, control);
+    const RunSummary summary = run_realtime(s, realtime, {method, *device, nullptr, guards}, control);
     later.join();
     EXPECT_TRUE(summary.stopped);
     EXPECT_LT(summary.seconds, 30.0);
   }
   {
     struct Failing : SlowHalf {
-      void step_bytes(const std::byte*, std::byte*, StepReport&) override { throw std::runtime_error("no"); }
+      StepWish begin_bytes(const std::byte*, std::byte*, StepReport&) override { throw std::runtime_error("no"); }
+      void read_tick_bytes(const FreeTick&, std::byte*, StepReport&) noexcept override {}
+      void read_solved_bytes(const SolvedStep&, std::byte*, StepReport&) override {}
+      void read_advanced_bytes(const AdvancedStep&, std::byte*, StepReport&) override {}
+      void finish_bytes(bool, std::byte*, StepReport&) override {}
     };
     const std::unique_ptr<Device> device = make_pressing_hand();
-    Method method = find_method("direct").make({world, {}, s.dt, s.slow_period, device->read(0.0)});
+    Method method = make_method("direct", {world, {}, s.dt, s.slow_period, device->read(0.0)});
     method.slow = std::make_unique<Failing>();
-    EXPECT_THROW(run_realtime(s, realtime, {method, *device}), std::runtime_error);
+    EXPECT_THROW(run_realtime(s, realtime, {method, *device, nullptr, guards}), std::runtime_error);
   }
 }
 

@@ -38,10 +38,10 @@ inline World make_block_world(const MethodInfo& method, const ToolSettings& tool
   else
     body = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1));
   for (int n = 0; n < body->node_count(); ++n) {
-    if (mesh.vertices[static_cast<std::size_t>(n)].y() < -0.0399) body->prescribe(n, Vec3::Zero());
+    if (mesh.vertices[as_size(n)].y() < -0.0399) body->prescribe(n, Vec3::Zero());
   }
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = 0.3;
   world.add({"block", std::move(body), shape});
   add_tool(world, tool, start);
@@ -59,11 +59,11 @@ inline ToolSettings make_tool_for(const MethodInfo& method) {
 /// The same floor as a plane, with the tool as a body of the world: for methods that ask for that.
 inline World make_world_for(const MethodInfo& method, double friction, const DeviceState& start) {
   World world = make_floor_world(friction);
-  if (method.refuse(world, {}).empty()) return world;
+  if (method.refuse({world, ToolSettings{}}).empty()) return world;
   if (method.name == "interpolation") return make_block_world(method, make_tool_for(method), start.pose);
   World moving;
   ContactShape plane;
-  plane.kind = ContactShape::Kind::kPlane;
+  plane.kind = ContactShape::Plane{};
   plane.friction = friction;
   moving.add({"floor", nullptr, plane});
   add_tool(moving, {}, start.pose);
@@ -89,12 +89,17 @@ struct Rows : RunSink {
   void add(const StepRow& row) override { steps.push_back(row); }
 };
 
-/// Comes in at once: the tests of one law must not see the ramp.
 inline RunSettings settings_for(double seconds) {
   RunSettings s;
   s.seconds = seconds;
-  s.safety.ramp_time = 0.0;
   return s;
+}
+
+/// The force comes in at once: the tests of one law must not see the ramp.
+inline HandGuards at_once() {
+  HandGuards guards;
+  guards.safety.ramp_time = 0.0;
+  return guards;
 }
 
 }  // namespace palpate::testing

@@ -153,8 +153,9 @@ void describe(Fields& f, SceneJoint& joint) {
                                  [](Fields& h, SliderJoint& j) { describe_axis(h, j.axis, false); }),
           make_kind<CurveJoint>("curve", "a point of a slides along a line of points of b", k, describe_curve),
           make_kind<BoxJoint>("box", "a point of a stays in a box of the world", k, describe_box_joint)});
-  f.text({.name = "a", .doc = "name of the first body, or \"tool\"", .required = true}, joint.a, d.a);
-  f.text({.name = "b", .doc = "name of the second body; default: the world"}, joint.b, d.b);
+  f.text({.name = "a", .doc = "name of the first body, or of a tool; one alone is \"tool\"", .required = true}, joint.a,
+         d.a);
+  f.text({.name = "b", .doc = "name of the second body or tool; default: the world"}, joint.b, d.b);
   f.vector({.name = "position", .doc = "of the joint at the start", .unit = "m"}, joint.position, d.position);
   f.vector({.name = "axis", .doc = "of hinge and slider"}, joint.axis, d.axis);
   f.number({.name = "arm", .doc = "length that weighs angles against distances, about the bodies' size", .unit = "m"},

@@ -97,12 +97,22 @@ class Describer final : public Fields {
     }
   }
 
+  bool choose_form(std::string_view list, const std::vector<std::string_view>& others, bool listed) override {
+    form_list_ = list;
+    form_others_.assign(others.begin(), others.end());
+    return listed;
+  }
+
   void require(bool, std::string_view) override {}
   void mark(SourcePlace&) override {}
 
   /// `def`: its kinds are called after the last word of it. "tap_path" is a kind of "path" and of "single_path".
   SchemaJson make_schema(std::string_view def) const {
-    if (kinds_.empty()) return close(properties_, required_);
+    if (kinds_.empty()) {
+      SchemaJson j = close(properties_, required_);
+      if (!form_list_.empty()) describe_forms(j);
+      return j;
+    }
     SchemaJson j;
     for (const Describer& k : kinds_) {
       // A closed object must list all its keys in one place: those that all kinds have are repeated in each.
@@ -121,8 +131,21 @@ class Describer final : public Fields {
     SchemaJson& j = properties_[std::string(field.name)];
     j["description"] = std::string(field.doc) + (field.unit.empty() ? "" : " [" + std::string(field.unit) + "]");
     if (!type.empty()) j["type"] = type;
-    if (field.required) required_.push_back(field.name);
+    const bool by_form = field.name == form_list_ ||
+                         std::find(form_others_.begin(), form_others_.end(), field.name) != form_others_.end();
+    if (field.required && !by_form) required_.push_back(field.name);
     return j;
+  }
+
+  /// Either the last of the others is there and the list is not, or the list is there and none of the others.
+  void describe_forms(SchemaJson& j) const {
+    const auto has = [](const std::string& name) { return SchemaJson{{"required", SchemaJson::array({name})}}; };
+    SchemaJson others = SchemaJson::array();
+    for (const std::string& name : form_others_) others.push_back(has(name));
+    SchemaJson one = has(form_others_.back()), other = has(form_list_);
+    one["not"] = has(form_list_);
+    other["not"]["anyOf"] = others;
+    j["oneOf"] = SchemaJson::array({one, other});
   }
 
   SchemaJson make_inner(const Field& field, const std::function<void(Fields&)>& visit) const {
@@ -166,6 +189,8 @@ class Describer final : public Fields {
   SchemaJson properties_ = SchemaJson::object();
   SchemaJson required_ = SchemaJson::array();
   std::vector<Describer> kinds_;
+  std::string form_list_;  ///< of an object of two forms, as choose_form() was told
+  std::vector<std::string> form_others_;
 };
 
 }  // namespace

@@ -152,6 +152,9 @@ void describe_simulated(Fields& f, SceneSimulatedHand& s) {
 void describe_replay(Fields& f, SceneReplayHand& s) {
   f.text({.name = "file", .doc = "a recording; relative to the scene file", .required = true, .file = true}, s.file,
          "");
+  f.text({.name = "tool",
+          .doc = "whose hand of the recording; default: of its only tool, or of the one at the same place as here"},
+         s.tool, "");
 }
 
 }  // namespace
@@ -162,7 +165,7 @@ void describe(Fields& f, SceneHand& hand) {
   f.kind({make_kind<SceneScriptedHand>("scripted", "goes its way whatever it meets", k, describe_scripted),
           make_kind<SceneSimulatedHand>("simulated", "a device with inertia, held by a hand that feels", k,
                                         describe_simulated),
-          make_kind<SceneReplayHand>("replay", "the hand of a recording", k, describe_replay)});
+          make_kind<SceneReplayHand>("replay", "a hand of a recording", k, describe_replay)});
 }
 
 }  // namespace palpate

@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "describe.h"
-#include "palpate/methods/registry.h"
+#include "describe_tools.h"
 #include "scene_fields.h"
 
 namespace palpate {
@@ -22,33 +22,8 @@ void describe_solver(Fields& f, WorldSettings& w) {
   f.boolean({.name = "pyramid", .doc = "friction pyramid instead of the cone"}, w.solver.pyramid, d.solver.pyramid);
 }
 
-void describe_methods(Fields& f, MethodSettings& m) {
-  const auto one = [&](std::string_view name, std::string_view def, std::string_view doc, auto& settings) {
-    f.object({.name = name, .doc = doc, .def = def}, [&](Fields& o) { describe(o, settings); });
-  };
-  one("limited", "limited_method", "Knott & Kuhlen 2015", m.limited);
-  one("compliance", "compliance_method", "Dervaux et al. 2013", m.compliance);
-  one("jacobian", "jacobian_method", "Otaduy & Gross 2007", m.jacobian);
-  one("interpolation", "interpolation_method", "Zhuang & Canny 2000", m.interpolation);
-  one("accelerance", "accelerance_method", "Susa, Sato & Hasegawa 2011; also its baseline, impulse", m.accelerance);
-}
-
 void describe_run(Fields& f, RunSettings& run) {
   f.object({.name = "rates", .doc = "of the two loops", .def = "rates"}, [&](Fields& o) { describe_rates(o, run); });
-}
-
-void describe_limits(Fields& f, RunSettings& run) {
-  f.object({.name = "input", .doc = "limits on what a device may say", .def = "input"},
-           [&](Fields& o) { describe(o, run.input); });
-  f.object({.name = "safety", .doc = "limits on what reaches the hand", .def = "safety"}, [&](Fields& o) {
-    SafetySettings standard;
-    standard.stale_after = run.latency + 2.0 * run.slow_period;
-    describe(o, run.safety, standard);
-  });
-  f.optional({.name = "passivity",
-              .doc = "present: a controller takes out energy that the loop generated",
-              .def = "passivity"},
-             run.passivity, [](Fields& o, PassivitySettings& s) { describe(o, s); });
 }
 
 template <typename Settings>
@@ -96,22 +71,20 @@ void describe(Fields& f, Scene& scene) {
   f.text({.name = "description", .doc = "one or two sentences"}, scene.description, "");
   f.number({.name = "seconds", .doc = "length of a run", .unit = "s"}, scene.run.seconds, RunSettings{}.seconds,
            kRunSeconds);
-  std::vector<std::string_view> methods;
-  for (const MethodInfo& m : registered_methods()) methods.push_back(m.name);
-  f.word({.name = "method", .doc = "how forces are rendered"}, scene.method, Scene{}.method, methods);
+  ToolsDescription tools(f, scene);
+  tools.visit_method(f);
   f.object({.name = "methods", .doc = "what each method may be told", .def = "methods"},
-           [&](Fields& o) { describe_methods(o, scene.methods); });
+           [&](Fields& o) { describe(o, scene.methods); });
   describe_run(f, scene.run);
-  f.object({.name = "tool", .doc = "what the hand holds", .def = "tool"}, [&](Fields& o) { describe(o, scene.tool); });
+  tools.visit_tool(f);
   f.object({.name = "world", .doc = "gravity, contact detection and solver", .def = "world"},
            [&](Fields& o) { describe(o, scene.world); });
-  describe_limits(f, scene.run);
+  tools.visit_guards(f);
   f.list({.name = "bodies", .doc = "what can be touched", .required = true, .def = "body"}, {1, kMaxBodies},
          scene.bodies, [](Fields& o, SceneBody& body) { describe(o, body); });
   f.list({.name = "joints", .doc = "what holds bodies together", .def = "joint"}, {0, kMaxBodies}, scene.joints,
          [](Fields& o, SceneJoint& joint) { describe(o, joint); });
-  f.object({.name = "hand", .doc = "who or what moves the device", .required = true, .def = "hand"},
-           [&](Fields& o) { describe(o, scene.hand); });
+  tools.visit_rest(f);
 }
 
 }  // namespace palpate

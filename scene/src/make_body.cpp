@@ -32,13 +32,11 @@ ContactShape make_rigid_contact(const SceneRigid& r, const MassProperties& mass)
       as = As::kHull;
   }
   ContactShape out;
-  if (as == As::kHull) out.kind = ContactShape::Kind::kHull;
-  if (as == As::kMesh) out.kind = ContactShape::Kind::kSurface;
-  if (as == As::kBox) out.kind = ContactShape::Kind::kBox;
-  if (as == As::kSphere) out.kind = ContactShape::Kind::kSphere;
-  out.size = box ? box->size : sphere ? Vec3(Vec3::Constant(2.0 * sphere->radius)) : Vec3(Vec3::Zero());
-  out.radius = 0.5 * out.size.x();
-  out.pose.position = -mass.centre;
+  const Vec3 middle = -mass.centre;
+  if (as == As::kHull) out.kind = ContactShape::Hull{};
+  if (as == As::kMesh) out.kind = ContactShape::Surface{};
+  if (as == As::kBox) out.kind = ContactShape::Box{.size = box->size, .pose = {middle, Quat::Identity()}};
+  if (as == As::kSphere) out.kind = ContactShape::Sphere{.radius = sphere->radius, .position = middle};
   return out;
 }
 
@@ -92,9 +90,8 @@ struct AddBody {
 
   void operator()(const ScenePlane& s) const {
     ContactShape shape;
-    shape.kind = ContactShape::Kind::kPlane;
-    shape.normal = (pose.rotation * s.normal).normalized();
-    shape.offset = shape.normal.dot(pose.position);
+    const Vec3 normal = (pose.rotation * s.normal).normalized();
+    shape.kind = ContactShape::Plane{.normal = normal, .offset = normal.dot(pose.position)};
     shape.friction = body.friction;
     world.add({name, nullptr, shape});
   }
@@ -128,7 +125,7 @@ struct AddBody {
     int fixed = 0;
     for (const SceneBoxRegion& box : s.fixed) {
       for (int n = 0; n < made->node_count(); ++n) {
-        const Vec3& x = made->positions()[static_cast<std::size_t>(n)];
+        const Vec3& x = made->positions()[as_size(n)];
         if ((x.array() < box.min.array()).any() || (x.array() > box.max.array()).any()) continue;
         made->prescribe(n, Vec3::Zero());
         ++fixed;
@@ -136,8 +133,7 @@ struct AddBody {
     }
     if (!s.fixed.empty() && fixed == 0) fail_input("body \"{}\": no node lies in the boxes of fixed", name);
     ContactShape shape;
-    shape.kind = ContactShape::Kind::kSurface;
-    shape.self = s.self_contact;
+    shape.kind = ContactShape::Surface{.self = s.self_contact};
     shape.friction = body.friction;
     world.add({name, std::move(made), shape});
   }
@@ -157,7 +153,7 @@ struct AddBody {
       if (c.clamp == Clamp::kEnd || c.clamp == Clamp::kBoth) made->prescribe(2 * c.beams + block, Vec3::Zero());
     }
     ContactShape shape;
-    shape.kind = ContactShape::Kind::kChain;
+    shape.kind = ContactShape::Chain{};
     shape.friction = body.friction;
     world.add({name, std::move(made), shape});
   }
@@ -239,9 +235,7 @@ void add_joint(World& world, const SceneJoint& s) {
     joint.arm = s.arm;
     joint.body_a = find_body(world, s.a);
     joint.body_b = s.b.empty() ? -1 : find_body(world, s.b);
-    const auto body_of = [&](int i) {
-      return i < 0 ? nullptr : world.bodies()[static_cast<std::size_t>(i)].body.get();
-    };
+    const auto body_of = [&](int i) { return i < 0 ? nullptr : world.bodies()[as_size(i)].body.get(); };
     const Body* b = body_of(joint.body_b);
     const Pose place{s.position, Quat::FromTwoVectors(Vec3::UnitX(), s.axis)};
     const Joint ends = make_joint(joint.kind, body_of(joint.body_a), b, place);
@@ -249,7 +243,7 @@ void add_joint(World& world, const SceneJoint& s) {
     joint.point_b = ends.point_b;
     joint.frame_a = ends.frame_a;
     joint.frame_b = ends.frame_b;
-    for (const Vec3& p : curve) joint.curve.push_back(b ? b->find_point(p) : BodyPoint{-1, Vec3::Zero(), p});
+    for (const Vec3& p : curve) joint.curve.push_back(b ? b->find_point(p) : BodyPoint::fixed_to(p));
     world.add(std::move(joint));
   });
 }

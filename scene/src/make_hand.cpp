@@ -92,6 +92,7 @@ std::unique_ptr<HandPath> make_motion(const ScenePath& path, const std::optional
 
 struct MakeDevice {
   const std::string& scene_file;
+  const std::size_t place;
 
   std::unique_ptr<Device> operator()(const SceneScriptedHand& s) const {
     return std::make_unique<ScriptedDevice>(make_motion(s.path, s.tremor));
@@ -110,7 +111,7 @@ struct MakeDevice {
   }
 
   std::unique_ptr<Device> operator()(const SceneReplayHand& s) const {
-    return make_replay_device(resolve_file(s.file, scene_file));
+    return make_replay_device(resolve_file(s.file, scene_file), s.tool, place);
   }
 };
 
@@ -132,8 +133,8 @@ std::unique_ptr<HandPath> make_path(const ScenePath& path) {
   return std::visit(MakePath{}, path);
 }
 
-std::unique_ptr<Device> make_device(const SceneHand& hand, const std::string& scene_file) {
-  return with_place(hand.place, [&] { return std::visit(MakeDevice{scene_file}, hand.kind); });
+std::unique_ptr<Device> make_device(const SceneHand& hand, const std::string& scene_file, std::size_t place) {
+  return with_place(hand.place, [&] { return std::visit(MakeDevice{scene_file, place}, hand.kind); });
 }
 
 }  // namespace palpate

@@ -50,8 +50,7 @@ TriangleMesh make_surface(const SceneShape& shape, const std::string& scene_file
 
 std::array<int, 3> count_cells(const Vec3& size, double cell) {
   std::array<int, 3> out;
-  for (int k = 0; k < 3; ++k)
-    out[static_cast<std::size_t>(k)] = std::max(1, static_cast<int>(std::lround(size[k] / cell)));
+  for (int k = 0; k < 3; ++k) out[as_size(k)] = std::max(1, static_cast<int>(std::lround(size[k] / cell)));
   return out;
 }
 

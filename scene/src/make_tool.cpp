@@ -58,6 +58,12 @@ struct FillTool {
 
 }  // namespace
 
+std::string_view kind_name(const SceneTool& tool) noexcept {
+  constexpr std::string_view kNames[] = {"point", "rigid", "chain", "soft", "fingers"};
+  static_assert(std::size(kNames) == std::variant_size_v<decltype(SceneTool::kind)>);
+  return kNames[tool.kind.index()];
+}
+
 ToolSettings make_tool_settings(const SceneTool& tool, const std::string& scene_file) {
   ToolSettings out;
   out.coupling = tool.coupling;

@@ -58,7 +58,7 @@ class Reader final : public Fields {
     if (v->items.size() != 3)
       fail_input("{}: has {} items; must be three numbers [x, y, z]", at(*v, field.name), v->items.size());
     for (int i = 0; i < 3; ++i) {
-      const JsonValue& item = v->items[static_cast<std::size_t>(i)];
+      const JsonValue& item = v->items[as_size(i)];
       if (item.type != JsonValue::Type::kNumber) fail(item, fmt::format("{}[{}]", field.name, i), "must be a number");
       value[i] = item.number;
     }
@@ -116,6 +116,15 @@ class Reader final : public Fields {
     for (const FieldKind& k : kinds) {
       if (k.name == type) k.visit(*this);
     }
+  }
+
+  bool choose_form(std::string_view list, const std::vector<std::string_view>& others, bool) override {
+    const bool listed = value_.find(list) != nullptr;
+    for (const std::string_view other : others) {
+      const JsonValue* both = listed ? value_.find(other) : nullptr;
+      if (both) fail_input("{}: stands beside \"{}\"; give one of the two", at(*both, other), list);
+    }
+    return listed;
   }
 
   void require(bool good, std::string_view what) override {

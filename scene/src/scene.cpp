@@ -1,5 +1,6 @@
 #include "palpate/scene/scene.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -8,6 +9,7 @@
 #include "json_value.h"
 #include "palpate/core/error.h"
 #include "palpate/methods/registry.h"
+#include "palpate/methods/slow_step.h"
 #include "scene_fields.h"
 #include "with_place.h"
 
@@ -40,21 +42,23 @@ Scene read_scene(std::string text, const std::string& file) {
 
 }  // namespace
 
-void set_slow_period(RunSettings& run, double slow_period) noexcept {
-  run.slow_period = slow_period;
-  run.latency = slow_period;
-  run.safety.stale_after = run.latency + 2.0 * slow_period;
+HandGuards make_standard_guards(const RunSettings& run) noexcept {
+  HandGuards guards;
+  guards.safety.stale_after = run.latency + 2.0 * run.slow_period;
+  return guards;
 }
 
-RunSettings make_standard_run() noexcept {
-  RunSettings run;
-  set_slow_period(run, run.slow_period);
-  return run;
+void set_slow_period(Scene& scene, double slow_period) noexcept {
+  scene.run.slow_period = slow_period;
+  scene.run.latency = slow_period;
+  for (HeldTool& tool : scene.tools)
+    tool.guards.safety.stale_after = make_standard_guards(scene.run).safety.stale_after;
 }
 
 Scene parse_scene(std::string text, const std::string& file) {
   Scene scene = read_scene(std::move(text), file);
-  make_device(scene);  // a path that cannot be gone, or a recording that is not there, is an error of the file
+  // A path that cannot be gone, or a recording that is not there, is an error of the file.
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) make_device(scene, i);
   return scene;
 }
 
@@ -104,12 +108,12 @@ SceneBody& find_body(Scene& scene, std::string_view name) {
              suggest_word(name, known));
 }
 
-ToolSettings make_tool_settings(const Scene& scene) {
-  return make_tool_settings(scene.tool, scene.source.file);
+ToolSettings make_tool_settings(const Scene& scene, std::size_t tool) {
+  return make_tool_settings(scene.tools.at(tool).tool, scene.source.file);
 }
 
-std::unique_ptr<Device> make_device(const Scene& scene) {
-  return make_device(scene.hand, scene.source.file);
+std::unique_ptr<Device> make_device(const Scene& scene, std::size_t tool) {
+  return make_device(scene.tools.at(tool).hand, scene.source.file, tool);
 }
 
 RecordingHeader make_recording_header(const Scene& scene, const std::string& method, bool lockstep) {
@@ -118,7 +122,8 @@ RecordingHeader make_recording_header(const Scene& scene, const std::string& met
   RecordingHeader header;
   header.scene_name = scene.name;
   header.scene = as_read ? source.text : write_scene(scene);
-  header.method = method;
+  header.tools.clear();
+  for (const HeldTool& held : scene.tools) header.tools.push_back({held.name, method.empty() ? held.method : method});
   header.lockstep = lockstep;
   header.dt = scene.run.dt;
   header.slow_period = scene.run.slow_period;
@@ -126,34 +131,97 @@ RecordingHeader make_recording_header(const Scene& scene, const std::string& met
   return header;
 }
 
+namespace {
+
+/// Those that are bodies of the world: fingers are not, and points only if something else moves.
+void add_tools(World& world, const Scene& scene, const std::vector<Pose>& starts) {
+  const auto is_body = [](const HeldTool& held) {
+    return !std::holds_alternative<ScenePointTool>(held.tool.kind) &&
+           !std::holds_alternative<SceneFingersTool>(held.tool.kind);
+  };
+  const bool moves = !world.is_static() || std::any_of(scene.tools.begin(), scene.tools.end(), is_body);
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    const HeldTool& held = scene.tools[i];
+    const bool point = std::holds_alternative<ScenePointTool>(held.tool.kind);
+    if (!(point ? moves : is_body(held))) {
+      world.mark_tool(-1);
+      continue;
+    }
+    const Pose start = i < starts.size() ? starts[i] : make_device(scene, i)->read(0.0).pose;
+    const int body = with_place(held.tool.place, [&] { return add_tool(world, make_tool_settings(scene, i), start); });
+    world.bodies()[as_size(body)].name = held.name;
+  }
+}
+
+}  // namespace
+
 World make_world(const Scene& scene, const WorldExtras& extras) {
   validate(scene);
   World world(scene.world);
   for (const SceneBody& body : scene.bodies) add_body(world, body, scene.source.file);
   if (extras.add_bodies) extras.add_bodies(world);
-  const bool point = std::holds_alternative<ScenePointTool>(scene.tool.kind);
-  const bool fingers = std::holds_alternative<SceneFingersTool>(scene.tool.kind);
-  if (point ? !world.is_static() : !fingers) {
-    const Pose start = extras.start ? *extras.start : make_device(scene)->read(0.0).pose;
-    with_place(scene.tool.place, [&] { add_tool(world, make_tool_settings(scene), start); });
-  }
+  add_tools(world, scene, extras.starts);
   for (const SceneJoint& joint : scene.joints) add_joint(world, joint);
   world.prepare();
   return world;
 }
 
-Method make_method(const Scene& scene, std::string_view name, World& world, Device& device) {
+namespace {
+
+Method make_tool_method(const Scene& scene, const std::string& name, const std::shared_ptr<SharedTick>& shared,
+                        World& world, Device& device, std::size_t tool) {
   const MethodInfo& info = find_method(name);
-  ToolSettings tool = make_tool_settings(scene);
-  if (const std::string reason = info.refuse(world, tool); !reason.empty())
-    fail_input("{}: method {} cannot be used here: {}", scene.source.file, name, reason);
-  world.reset();
-  return info.make({world, std::move(tool), scene.run.dt, scene.run.slow_period, device.read(0.0), scene.methods});
+  return with_place({scene.source.file}, [&] {
+    return make_method(info, {world, make_tool_settings(scene, tool), scene.run.dt, scene.run.slow_period,
+                              device.read(0.0), scene.methods, tool, shared});
+  });
 }
 
-std::vector<std::string> find_warnings(const Scene& scene, const Device& device) {
+}  // namespace
+
+Method make_method(const Scene& scene, std::string_view name, World& world, Device& device) {
+  world.reset();
+  return make_tool_method(scene, std::string(name), nullptr, world, device, 0);
+}
+
+std::vector<Method> make_methods(const Scene& scene, const std::string& name, World& world,
+                                 std::span<Device* const> devices) {
+  world.reset();
+  const auto shared = std::make_shared<SharedTick>();
+  std::vector<Method> out;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i)
+    out.push_back(make_tool_method(scene, name.empty() ? scene.tools[i].method : name, shared, world, *devices[i], i));
+  std::vector<const Method*> all;
+  for (const Method& method : out) all.push_back(&method);
+  with_place({scene.source.file}, [&] { check_sharing(all); });
+  return out;
+}
+
+std::string refuse_method(const Scene& scene, std::string_view name, World& world) {
+  const MethodInfo& info = find_method(name);
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    const ToolSettings tool = make_tool_settings(scene, i);
+    const std::string reason = info.refuse({world, tool, i});
+    if (!reason.empty()) return scene.tools.size() > 1 ? fmt::format("{}: {}", scene.tools[i].name, reason) : reason;
+  }
+  if (scene.tools.size() == 1) return {};
+  std::vector<std::unique_ptr<Device>> own;
+  std::vector<Device*> devices;
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    own.push_back(make_device(scene, i));
+    devices.push_back(own.back().get());
+  }
+  try {
+    make_methods(scene, std::string(name), world, devices);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::vector<std::string> find_warnings(const Scene& scene, const Device& device, std::size_t tool) {
   std::vector<std::string> warnings;
-  if (auto warning = find_coupling_warning(scene.tool.coupling, device.info(), scene.run.dt)) {
+  if (auto warning = find_coupling_warning(scene.tools.at(tool).tool.coupling, device.info(), scene.run.dt)) {
     warnings.push_back(std::move(*warning));
   }
   return warnings;

@@ -16,7 +16,8 @@ auto with_place(const SourcePlace& place, Make make) {
     return make();
   } catch (const InputError& error) {
     const std::string_view what = error.what(), whole = place.text;
-    if (what.starts_with(whole.substr(0, whole.find(':') + 1))) throw;
+    const std::string_view file = whole.substr(0, whole.find(':'));
+    if (what.starts_with(file) && what.substr(file.size()).starts_with(':')) throw;
     fail_input("{}: {}", whole, what);
   }
 }

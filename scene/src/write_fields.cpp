@@ -75,6 +75,7 @@ class Writer final : public Fields {
     }
   }
 
+  bool choose_form(std::string_view, const std::vector<std::string_view>&, bool listed) override { return listed; }
   void require(bool, std::string_view) override {}
   void mark(SourcePlace&) override {}
 
@@ -120,6 +121,7 @@ class FileFinder final : public Fields {
       if (k.chosen) return k.visit(*this);
     }
   }
+  bool choose_form(std::string_view, const std::vector<std::string_view>&, bool listed) override { return listed; }
   void require(bool, std::string_view) override {}
   void mark(SourcePlace&) override {}
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "palpate/methods/hand_driven.h"
 #include "palpate/scene/scene.h"
 
 // Is the truth one? `reference` at 1, 0.5 and 0.25 ms under the same hand, on a scene of each kind: what a hand feels
@@ -85,11 +86,10 @@ std::map<long, Vec3> feel(const Scene& scene, double dt, double seconds) {
   fine.run.dt = dt;
   World world = make_world(fine);
   const std::unique_ptr<Device> device = make_device(fine);
-  const Method method = make_method(fine, "reference", world, *device);
-  alignas(64) std::array<std::byte, 256> none{};
+  HandDriven method(make_method(fine, "reference", world, *device));
   std::map<long, Vec3> out;
   for (int i = 1; i <= static_cast<int>(std::lround(seconds / dt)); ++i) {
-    const TickResult r = method.fast->tick_bytes(device->read(i * dt), none.data(), none.data());
+    const TickResult r = method.tick(device->read(i * dt));
     out[std::lround(i * dt * 1e6)] = r.wrench.force;
   }
   return out;

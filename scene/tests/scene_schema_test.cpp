@@ -6,13 +6,15 @@
 
 #include "palpate/scene/builtin.h"
 #include "palpate/scene/scene.h"
+#include "sample_scenes.h"
 
 namespace palpate::scene_schema_test {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Enough of JSON Schema to use ours: $ref, type, properties, required, oneOf, enum, const, bounds. All objects are
+/// Enough of JSON Schema to use ours: $ref, type, properties, required, oneOf, anyOf, not, enum, const,
+/// bounds. All objects are
 /// closed.
 class Schema {
  public:
@@ -31,7 +33,12 @@ class Schema {
     if (schema.contains("oneOf")) {
       int matches = 0;
       for (const auto& one : schema["oneOf"]) matches += fits(one, value);
-      return matches == 1;
+      if (matches != 1) return false;
+    }
+    if (schema.contains("not") && fits(schema["not"], value)) return false;
+    if (schema.contains("anyOf")) {
+      const auto& any = schema["anyOf"];
+      if (std::none_of(any.begin(), any.end(), [&](const Json& one) { return fits(one, value); })) return false;
     }
     if (schema.contains("const") && schema["const"] != value) return false;
     if (schema.contains("enum")) {
@@ -39,11 +46,11 @@ class Schema {
       if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) return false;
     }
     const std::string type = schema.value("type", "");
+    for (const auto& name : schema.value("required", Json::array())) {
+      if (!value.contains(name.get<std::string>())) return false;
+    }
     if (type == "object") {
       if (!value.is_object()) return false;
-      for (const auto& name : schema.value("required", Json::array())) {
-        if (!value.contains(name.get<std::string>())) return false;
-      }
       for (const auto& [name, member] : value.items()) {
         if (!schema["properties"].contains(name) || !fits(schema["properties"][name], member)) return false;
       }
@@ -98,13 +105,36 @@ TEST(SceneSchema, AcceptsWhatIsWritten) {
     EXPECT_TRUE(schema.fits(Json::parse(write_scene(load_builtin_scene(builtin.name))))) << builtin.name;
 }
 
+TEST(SceneSchema, HasOneToolOrAListOfThemAndNeverBoth) {
+  const Schema schema;
+  const Json two = Json::parse(testing::kTwoHands);
+  EXPECT_TRUE(schema.fits(two));
+  EXPECT_TRUE(schema.fits(Json::parse(write_scene(parse_scene(testing::kTwoHands, "x.json")))));
+  for (const char* key : {"tool", "hand"}) {
+    Json wrong = two;
+    wrong[key] = two["tools"][0][key];
+    EXPECT_FALSE(schema.fits(wrong)) << key;
+  }
+  Json none = two;
+  none.erase("tools");
+  EXPECT_FALSE(schema.fits(none)) << "nobody holds anything";
+  none["hand"] = two["tools"][0]["hand"];
+  EXPECT_TRUE(schema.fits(none)) << "a point, as if it were said";
+  Json many = two;
+  while (many["tools"].size() < 5) many["tools"].push_back(two["tools"][0]);
+  EXPECT_FALSE(schema.fits(many));
+  many["tools"] = Json::array();
+  EXPECT_FALSE(schema.fits(many));
+}
+
 TEST(SceneSchema, DefinesShapesBodiesToolsHandsJointsAndMethodsOnceEach) {
   const Schema schema;
   const Json& defs = schema.root().at("$defs");
   for (const char* name :
-       {"shape",      "box_shape",    "mesh_shape", "body",           "static_body",    "soft_body",     "tool",
-        "point_tool", "fingers_tool", "hand",       "scripted_hand",  "simulated_hand", "path",          "tap_path",
-        "joint",      "hinge_joint",  "methods",    "limited_method", "material",       "wire_material", "coupling"})
+       {"shape",    "box_shape",     "mesh_shape",   "body",        "static_body",   "soft_body",
+        "tool",     "point_tool",    "fingers_tool", "hand",        "scripted_hand", "simulated_hand",
+        "path",     "tap_path",      "joint",        "hinge_joint", "methods",       "limited_method",
+        "material", "wire_material", "coupling",     "held_tool"})
     EXPECT_TRUE(defs.contains(name)) << name;
   // Every reference leads somewhere, and every definition is used.
   std::set<std::string> used;

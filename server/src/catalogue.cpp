@@ -8,32 +8,23 @@
 #include "scene_settings.h"
 
 namespace palpate {
-namespace catalogue {
-
-using Json = nlohmann::ordered_json;
-
-/// As far as a page draws them differently.
-std::string_view name_of(ToolSettings::Kind kind) noexcept {
-  if (kind == ToolSettings::Kind::kPoint) return "point";
-  return kind == ToolSettings::Kind::kFingers ? "fingers" : "body";
-}
-
-}  // namespace catalogue
 
 bool is_builtin(const std::string& name) {
   const auto all = builtin_scenes();
   return std::any_of(all.begin(), all.end(), [&](const BuiltinScene& s) { return s.name == name; });
 }
 
-nlohmann::ordered_json make_catalogue(const Scene& scene, const World& world, const std::string& given) {
-  using catalogue::Json;
-  const ToolSettings tool = make_tool_settings(scene);
+nlohmann::ordered_json make_catalogue(const Scene& scene, World& world, const std::string& given) {
+  using Json = nlohmann::ordered_json;
   Json scenes = Json::array(), methods = Json::array(), sliders = Json::array();
   if (!is_builtin(given)) scenes.push_back(given);
   for (const BuiltinScene& s : builtin_scenes()) scenes.push_back(s.name);
   for (const MethodInfo& info : registered_methods()) {
-    methods.push_back({{"name", info.name}, {"description", info.description}, {"refused", info.refuse(world, tool)}});
+    methods.push_back(
+        {{"name", info.name}, {"description", info.description}, {"refused", refuse_method(scene, info.name, world)}});
   }
+  Json own_methods = Json::array();
+  for (const HeldTool& held : scene.tools) own_methods.push_back(held.method);
   const SliderValues values = read_sliders(scene);
   for (const SceneSlider& s : scene_sliders()) {
     const auto value = values.find(s.name);
@@ -45,10 +36,8 @@ nlohmann::ordered_json make_catalogue(const Scene& scene, const World& world, co
                        {"max", s.max},
                        {"value", value->second}});
   }
-  return {{"scene", scene.name},        {"description", scene.description},
-          {"scenes", scenes},           {"methods", methods},
-          {"sliders", sliders},         {"tool", catalogue::name_of(tool.kind)},
-          {"tool_radius", tool.radius}, {"coupling_stiffness", scene.tool.coupling.stiffness},
+  return {{"scene", scene.name},  {"description", scene.description}, {"scenes", scenes},
+          {"methods", methods},   {"own_methods", own_methods},       {"sliders", sliders},
           {"stages", kStageNames}};
 }
 

@@ -11,7 +11,7 @@ namespace palpate {
 bool is_builtin(const std::string& name);
 
 /// What a page can choose while `scene` runs: scenes (`given` too, the one that the viewer was started with), methods
-/// with what speaks against them, sliders with their values; and what the hand holds. Changes only with the scene.
-nlohmann::ordered_json make_catalogue(const Scene& scene, const World& world, const std::string& given);
+/// with what speaks against them, each tool's own method, sliders with their values. Changes only with the scene.
+nlohmann::ordered_json make_catalogue(const Scene& scene, World& world, const std::string& given);
 
 }  // namespace palpate

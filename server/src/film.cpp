@@ -31,14 +31,18 @@ void keep_in_order(std::vector<Sample>& samples, const Sample& sample) {
 
 }  // namespace film
 
-Film::Film(std::string recording, std::string scene, std::string method, std::string geometry)
+Film::Film(std::string recording, std::string scene, std::string method, std::string geometry,
+           std::vector<ShownTool> tools)
     : recording_(std::move(recording)),
       scene_(std::move(scene)),
       method_(std::move(method)),
-      geometry_(std::move(geometry)) {}
+      geometry_(std::move(geometry)),
+      tools_(std::move(tools)),
+      ticks_(tools_.size()) {}
 
-void Film::add(double time, const Snapshot& now) {
-  if (time >= 0.0 && (moments_.empty() || time > moments_.back().time)) moments_.push_back({time, now});
+void Film::add(double time, std::span<const Snapshot> now) {
+  if (time < 0.0 || (!moments_.empty() && time <= moments_.back().time)) return;
+  moments_.push_back({time, {now.begin(), now.end()}});
 }
 
 void Film::add_surface(double time, const std::string& bytes) {
@@ -59,8 +63,8 @@ void Film::thin() {
   spacing_ = 0.9 * (surfaces_.back().time - surfaces_.front().time) / static_cast<double>(surfaces_.size() - 1);
 }
 
-void Film::add(const TickSample& sample) {
-  film::keep_in_order(ticks_, sample);
+void Film::add(const TickSample& sample, std::size_t tool) {
+  film::keep_in_order(ticks_[tool], sample);
 }
 
 void Film::add(const StepSample& sample) {
@@ -72,9 +76,12 @@ const std::string* Film::find_surface(double time) const noexcept {
 }
 
 std::string Film::make_frame_at(double time, double history) const {
-  Snapshot now = film::last_before(moments_, time)->now;
-  now.time = static_cast<float>(time);
-  return make_frame(now, film::within(ticks_, time - history, time), film::within(steps_, time - history, time));
+  std::vector<ToolFrame> tools;
+  for (const Snapshot& now : film::last_before(moments_, time)->now) {
+    tools.push_back({now, film::within(ticks_[tools.size()], time - history, time)});
+    tools.back().now.time = static_cast<float>(time);
+  }
+  return make_frame(tools, film::within(steps_, time - history, time));
 }
 
 double Film::next_time(double time) const noexcept {

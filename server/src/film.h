@@ -5,29 +5,33 @@
 #include <vector>
 
 #include "frame.h"
+#include "shown_tool.h"
 
 namespace palpate {
 
-/// What pages saw while a recording was made, to be shown again from any moment. Kept in memory only: a recording
-/// holds the hand and the forces, and no surfaces. One thread.
+/// What pages saw of all tools while a recording was made, to be shown again from any moment. Kept in memory only: a
+/// recording holds the hand and the forces, and no surfaces. One thread.
 class Film {
  public:
   /// Surfaces may take so much; beyond it every second one is given up, and from then on half as many are taken
   /// [bytes].
   static constexpr std::size_t kMaxBytes = 128u << 20;
 
-  Film(std::string recording, std::string scene, std::string method, std::string geometry);
+  /// `method` is that of all tools; empty: each has its own.
+  Film(std::string recording, std::string scene, std::string method, std::string geometry,
+       std::vector<ShownTool> tools);
 
   /// Times [s] since the recording began; earlier than the last one, or than zero: not kept.
-  void add(double time, const Snapshot& now);
+  void add(double time, std::span<const Snapshot> now);  ///< of all tools
   void add_surface(double time, const std::string& bytes);
-  void add(const TickSample& sample);
+  void add(const TickSample& sample, std::size_t tool);
   void add(const StepSample& sample);
 
   const std::string& recording() const noexcept { return recording_; }
   const std::string& scene() const noexcept { return scene_; }
   const std::string& method() const noexcept { return method_; }
   const std::string& geometry() const noexcept { return geometry_; }
+  const std::vector<ShownTool>& tools() const noexcept { return tools_; }
   double seconds() const noexcept { return moments_.empty() ? 0.0 : moments_.back().time; }
   bool empty() const noexcept { return moments_.empty(); }
   std::size_t surface_bytes() const noexcept { return bytes_; }
@@ -43,7 +47,7 @@ class Film {
  private:
   struct Moment {
     double time;
-    Snapshot now;
+    std::vector<Snapshot> now;  ///< of the tools
   };
   struct Surface {
     double time;
@@ -54,7 +58,8 @@ class Film {
   std::string recording_, scene_, method_, geometry_;
   std::vector<Moment> moments_;
   std::vector<Surface> surfaces_;
-  std::vector<TickSample> ticks_;
+  std::vector<ShownTool> tools_;
+  std::vector<std::vector<TickSample>> ticks_;  ///< of the tools
   std::vector<StepSample> steps_;
   std::size_t bytes_ = 0;
   double spacing_ = 0.0;  ///< between two surfaces at least [s]

@@ -41,11 +41,13 @@ Snapshot make_snapshot(const TickRow& row, double time, bool held, std::span<con
   return s;
 }
 
-std::string make_frame(const Snapshot& now, std::span<const TickSample> ticks, std::span<const StepSample> steps) {
+std::string make_frame(std::span<const ToolFrame> tools, std::span<const StepSample> steps) {
   SectionWriter out;
-  out.add<float>("STAT", {&now.time, offsetof(Snapshot, finger) / sizeof(float)});
-  out.add<Snapshot::Finger>("FING", {now.finger.data(), now.fingers});
-  out.add<TickSample>("TICK", ticks);
+  for (const auto& [now, ticks] : tools) {
+    out.add<float>("STAT", {&now.time, offsetof(Snapshot, finger) / sizeof(float)});
+    out.add<Snapshot::Finger>("FING", {now.finger.data(), now.fingers});
+    out.add<TickSample>("TICK", ticks);
+  }
   out.add<StepSample>("STEP", steps);
   return out.take();
 }

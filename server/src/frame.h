@@ -28,7 +28,7 @@ class SectionWriter {
   std::string bytes_;
 };
 
-/// Hand and tool at one moment, as a page shows them: floats only.
+/// A hand and its tool at one moment, as a page shows them: floats only.
 struct Snapshot {
   struct Finger {
     float position[3], rotation[4], force[3];
@@ -43,7 +43,14 @@ struct Snapshot {
 
 Snapshot make_snapshot(const TickRow& row, double time, bool held, std::span<const Finger> fingers) noexcept;
 
-/// "STAT" (all of a Snapshot before its fingers), "FING", "TICK", "STEP".
-std::string make_frame(const Snapshot& now, std::span<const TickSample> ticks, std::span<const StepSample> steps);
+/// What a frame shows of one tool.
+struct ToolFrame {
+  Snapshot now;
+  std::span<const TickSample> ticks;
+};
+
+/// For every tool, in the order of the scene: "STAT" (all of a Snapshot before its fingers), "FING", "TICK". Then
+/// "STEP".
+std::string make_frame(std::span<const ToolFrame> tools, std::span<const StepSample> steps);
 
 }  // namespace palpate

@@ -46,9 +46,9 @@ StepSample make_sample(const StepRow& row, double time) noexcept {
   return s;
 }
 
-void LoopSamples::add(const TickSample& sample) {
-  ticks_.push_back(sample);
-  if (ticks_.size() > kTicks) ticks_.pop_front();
+void LoopSamples::add(const TickSample& sample, std::size_t tool) {
+  ticks_[tool].push_back(sample);
+  if (ticks_[tool].size() > kTicks) ticks_[tool].pop_front();
 }
 
 void LoopSamples::add(const StepSample& sample) {
@@ -57,12 +57,12 @@ void LoopSamples::add(const StepSample& sample) {
 }
 
 void LoopSamples::clear() {
-  ticks_.clear();
+  for (auto& ticks : ticks_) ticks.clear();
   steps_.clear();
 }
 
-std::vector<TickSample> LoopSamples::newest_ticks(std::size_t count) const {
-  return loop_samples::newest(ticks_, count);
+std::vector<TickSample> LoopSamples::newest_ticks(std::size_t count, std::size_t tool) const {
+  return loop_samples::newest(ticks_[tool], count);
 }
 
 std::vector<StepSample> LoopSamples::newest_steps(std::size_t count) const {
@@ -72,14 +72,14 @@ std::vector<StepSample> LoopSamples::newest_steps(std::size_t count) const {
 nlohmann::ordered_json LoopSamples::make_json(double dt, double slow_period) const {
   using loop_samples::percentile;
   std::vector<float> ticks, steps;
-  for (const TickSample& s : ticks_) {
+  for (const TickSample& s : ticks_.front()) {
     if (!std::isnan(s.tick_us)) ticks.push_back(s.tick_us);
   }
   for (const StepSample& s : steps_) {
     if (!std::isnan(s.total_ms)) steps.push_back(s.total_ms);
   }
   return {{"fast",
-           {{"rate", loop_samples::rate(ticks_)},
+           {{"rate", loop_samples::rate(ticks_.front())},
             {"wanted", 1.0 / dt},
             {"p50_us", percentile(ticks, 0.5)},
             {"p99_us", percentile(ticks, 0.99)},

@@ -13,10 +13,10 @@ using Kind = PageRequest::Kind;
 struct Form {
   std::string_view type;
   Kind kind;
-  std::string_view needs;  ///< n: name, v: value, o: on, p: pose
+  std::string_view needs;  ///< n: name, v: value, o: on, p: pose, t: tool
 };
 constexpr std::array kForms = {
-    Form{"hold", Kind::kHold, "p"},     Form{"let_go", Kind::kLetGo, ""},   Form{"pause", Kind::kPause, ""},
+    Form{"hold", Kind::kHold, "pt"},    Form{"let_go", Kind::kLetGo, "t"},  Form{"pause", Kind::kPause, ""},
     Form{"resume", Kind::kResume, ""},  Form{"step", Kind::kStep, ""},      Form{"reset", Kind::kReset, ""},
     Form{"speed", Kind::kSpeed, "v"},   Form{"method", Kind::kMethod, "n"}, Form{"scene", Kind::kScene, "n"},
     Form{"set", Kind::kSet, "nv"},      Form{"record", Kind::kRecord, "o"}, Form{"play", Kind::kPlay, "n"},
@@ -50,6 +50,15 @@ bool read_pose(const Json& m, PageRequest& out) {
   return *out.grip >= 0.0 && *out.grip <= 1.0;
 }
 
+/// Whether the scene has so many is the viewer's business.
+bool read_tool(const Json& m, PageRequest& out) {
+  const auto tool = m.find("tool");
+  if (tool == m.end()) return true;
+  if (!tool->is_number_unsigned()) return false;
+  out.tool = tool->get<std::size_t>();
+  return true;
+}
+
 bool read_part(const Json& m, char part, PageRequest& out) {
   const auto find = [&](const char* key) -> const Json& {
     static const Json none;
@@ -69,6 +78,8 @@ bool read_part(const Json& m, char part, PageRequest& out) {
       if (!find("on").is_boolean()) return false;
       out.on = find("on").get<bool>();
       return true;
+    case 't':
+      return read_tool(m, out);
     default:
       return read_pose(m, out);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,14 +12,14 @@ namespace palpate {
 /// What a page asks for, as far as its form is right; whether it can be had is the viewer's business.
 struct PageRequest {
   enum class Kind {
-    kHold,    ///< pose, grip
-    kLetGo,   ///< the tool
+    kHold,    ///< pose, grip, tool
+    kLetGo,   ///< tool
     kPause,   ///< the loops, or the film
     kResume,  ///< them
     kStep,    ///< one slow step, or one picture of the film
     kReset,   ///< from the start
     kSpeed,   ///< value
-    kMethod,  ///< name
+    kMethod,  ///< name, of all tools; empty: each its own
     kScene,   ///< name
     kSet,     ///< name of a slider, value
     kRecord,  ///< on
@@ -32,6 +33,7 @@ struct PageRequest {
   std::string name;
   double value = 0.0;
   bool on = false;
+  std::size_t tool = 0;  ///< its place in the scene's list; the first unless the page says otherwise
   Pose pose;
   std::optional<double> grip;  ///< 0 open to 1 closed; none: as the scene's hand has it
 };

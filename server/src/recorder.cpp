@@ -4,10 +4,9 @@
 
 namespace palpate {
 
-void Recorder::start(const std::string& path, const RecordingHeader& header, std::string geometry,
-                     const std::string& surface, double clock) {
-  writer_.emplace(path, header);
-  film_ = std::make_shared<Film>(path, header.scene_name, header.method, std::move(geometry));
+void Recorder::start(const RecordingHeader& header, Film film, const std::string& surface, double clock) {
+  writer_.emplace(film.recording(), header);
+  film_ = std::make_shared<Film>(std::move(film));
   film_->add_surface(0.0, surface);
   from_ = clock;
 }
@@ -27,24 +26,23 @@ void Recorder::give_up() noexcept {
   film_.reset();
 }
 
-template <typename Row>
-void Recorder::add_row(const Row& row, double clock) {
+void Recorder::add(const TickRow& row, double clock) {
   if (!writer_ || clock < from_) return;
-  Row recorded = row;
+  TickRow recorded = row;
+  recorded.time = clock - from_;
+  writer_->add(recorded, recorded.tool_number);
+  film_->add(make_sample(recorded, recorded.time), recorded.tool_number);
+}
+
+void Recorder::add(const StepRow& row, double clock) {
+  if (!writer_ || clock < from_) return;
+  StepRow recorded = row;
   recorded.time = clock - from_;
   writer_->add(recorded);
   film_->add(make_sample(recorded, recorded.time));
 }
 
-void Recorder::add(const TickRow& row, double clock) {
-  add_row(row, clock);
-}
-
-void Recorder::add(const StepRow& row, double clock) {
-  add_row(row, clock);
-}
-
-void Recorder::add(const Snapshot& now, double clock) {
+void Recorder::add(std::span<const Snapshot> now, double clock) {
   if (film_) film_->add(clock - from_, now);
 }
 

@@ -20,9 +20,9 @@ class Recorder {
   };
 
   bool is_on() const noexcept { return writer_.has_value(); }
-  /// `surface` is what pages see now. Throws InputError if the file cannot be written, as do add() and stop().
-  void start(const std::string& path, const RecordingHeader& header, std::string geometry, const std::string& surface,
-             double clock);
+  /// `film` is empty, named after the file; `surface` is what pages see now. Throws InputError if the file cannot be
+  /// written, as do add() and stop().
+  void start(const RecordingHeader& header, Film film, const std::string& surface, double clock);
   void stop();
   /// The one under way is lost as a film; its file ends where it ends.
   void give_up() noexcept;
@@ -30,7 +30,7 @@ class Recorder {
   // Nothing unless it is on.
   void add(const TickRow& row, double clock);
   void add(const StepRow& row, double clock);
-  void add(const Snapshot& now, double clock);
+  void add(std::span<const Snapshot> now, double clock);  ///< of all tools
   void add_surface(const std::string& bytes, double clock);
 
   const std::vector<Made>& made() const noexcept { return made_; }
@@ -38,9 +38,6 @@ class Recorder {
   nlohmann::ordered_json make_json() const;
 
  private:
-  template <typename Row>
-  void add_row(const Row& row, double clock);
-
   std::optional<RecordingWriter> writer_;
   std::shared_ptr<Film> film_;
   double from_ = 0.0;  ///< the clock when it began

@@ -13,12 +13,15 @@ constexpr std::array kSliders = {
     SceneSlider{"extra_latency", "Extra latency", "ms", 0.0, 200.0},
 };
 
-/// The latency follows; so does the age at which a model is stale, unless the scene has one of its own.
-void set_slow_rate(RunSettings& run, double rate) {
-  const double stale_after = run.safety.stale_after;
-  const bool own = stale_after != run.latency + 2.0 * run.slow_period;
-  set_slow_period(run, 1.0 / rate);
-  if (own) run.safety.stale_after = stale_after;
+/// The latency follows; so does the age at which a model is stale, unless a tool has one of its own.
+void set_slow_rate(Scene& scene, double rate) {
+  const double standard = make_standard_guards(scene.run).safety.stale_after;
+  const std::vector<HeldTool> before = scene.tools;
+  set_slow_period(scene, 1.0 / rate);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double stale_after = before[i].guards.safety.stale_after;
+    if (stale_after != standard) scene.tools[i].guards.safety.stale_after = stale_after;
+  }
 }
 
 }  // namespace
@@ -29,7 +32,7 @@ std::span<const SceneSlider> scene_sliders() noexcept {
 
 SliderValues read_sliders(const Scene& scene) {
   SliderValues out;
-  out["coupling_stiffness"] = scene.tool.coupling.stiffness;
+  out["coupling_stiffness"] = scene.first().tool.coupling.stiffness;
   out["slow_rate"] = 1.0 / scene.run.slow_period;
   out["extra_latency"] = 1e3 * scene.run.extra_latency;
   if (!scene.bodies.empty()) out["friction"] = scene.bodies.front().friction;
@@ -44,8 +47,10 @@ SliderValues read_sliders(const Scene& scene) {
 
 Scene apply_sliders(Scene scene, const SliderValues& values) {
   for (const auto& [name, value] : values) {
-    if (name == "coupling_stiffness") scene.tool.coupling.stiffness = value;
-    if (name == "slow_rate") set_slow_rate(scene.run, value);
+    for (HeldTool& held : scene.tools) {
+      if (name == "coupling_stiffness") held.tool.coupling.stiffness = value;
+    }
+    if (name == "slow_rate") set_slow_rate(scene, value);
     if (name == "extra_latency") scene.run.extra_latency = 1e-3 * value;
     for (SceneBody& body : scene.bodies) {
       if (name == "friction") body.friction = value;

@@ -1,21 +1,23 @@
 #include "palpate/server/viewer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "catalogue.h"
+#include "hands.h"
 #include "page_request.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
-#include "palpate/server/guided_hand.h"
 #include "palpate/server/world_watch.h"
 #include "recorder.h"
 #include "scene_settings.h"
+#include "shown_tool.h"
 #include "viewer_assets.h"
 #include "wish.h"
 
@@ -53,7 +55,7 @@ class Viewer final : public RunSink {
         // A recording that cannot be written is given up, or the next run would end on it too.
         error_ = error.what();
         recorder_.give_up();
-        if (!method_) load(given_, {});
+        if (methods_.empty()) load(given_, {});
       }
     }
     recorder_.give_up();
@@ -64,11 +66,11 @@ class Viewer final : public RunSink {
 
   void add(const TickRow& row) override {
     // Paused, the first tick only gets the loops ready: what is seen stays what it was.
-    if (!(paused_ && row.time == 0.0)) last_ = row;
     last_clock_ = clock_ + row.time;
-    samples_.add(make_sample(row, base_ + row.time));
-    ++summary_.ticks;
     recorder_.add(row, last_clock_);
+    if (!(paused_ && row.time == 0.0)) last_[row.tool_number] = row;
+    samples_.add(make_sample(row, base_ + row.time), row.tool_number);
+    if (row.tool_number == 0) ++summary_.ticks;
   }
 
   void add(const StepRow& row) override {
@@ -84,45 +86,64 @@ class Viewer final : public RunSink {
            (settings_.seconds > 0.0 && since_start() >= settings_.seconds);
   }
 
-  std::unique_ptr<Device> make_hand() const {
-    return replay_.empty() ? make_device(scene_) : make_replay_device(replay_);
+  Hands::Maker hand_maker() const {
+    return [this](std::size_t tool) {
+      return replay_.empty() ? make_device(scene_, tool) : make_replay_device(replay_, {}, tool);
+    };
   }
 
   /// Makes everything of a scene anew. Throws InputError, and leaves what there was if so.
   void load(const Scene& scene, const std::string& method) {
     auto world = std::make_unique<World>(make_world(scene));
-    std::string name = method.empty() ? scene.method : method;
-    const ToolSettings tool = make_tool_settings(scene);
-    if (!find_method(name).refuse(*world, tool).empty()) name = scene.method;
-    auto watch = std::make_unique<WorldWatch>(*world, tool.fingers);
+    const std::string own = find_common_method(scene.tools);
+    std::string name = method.empty() ? own : method;
+    if (!name.empty() && !refuse_method(scene, name, *world).empty()) name = own;
+    std::vector<std::vector<Finger>> fingers;
+    for (std::size_t i = 0; i < scene.tools.size(); ++i) fingers.push_back(make_tool_settings(scene, i).fingers);
+    auto watch = std::make_unique<WorldWatch>(*world, std::move(fingers));
     scene_ = scene;
     replay_.clear();
-    method_.reset();
+    methods_.clear();
     watch_ = std::move(watch);
     world_ = std::move(world);
-    hand_ = std::make_unique<GuidedHand>(make_hand());
+    catalogue_ = make_catalogue(scene_, *world_, given_.name);  // first: it tries methods, and resets the world
     choose(name);
-    catalogue_ = make_catalogue(scene_, *world_, given_.name);
     publish_geometry();
   }
 
-  /// The world from its start, with this method.
+  /// The world from its start, with this method for all tools; empty: each with its own.
   void choose(const std::string& name) {
-    Method made = make_method(scene_, name, *world_, *make_device(scene_));
+    Hands hands(scene_.tools.size(), hand_maker());
+    methods_ = make_methods(scene_, name, *world_, hands.devices());
+    hands_ = std::move(hands);
+    memory_ = {};
     method_name_ = name;
-    method_.emplace(watch_->wrap(std::move(made)));
+    tools_ = make_shown_tools(scene_, name);
+    watch_->set_moves_in_ticks(methods_.front().sharing == Sharing::kTick);
     watch_->copy_out();
     base_ = 0.0;
-    hand_->replace(make_hand());
     samples_.clear();
     error_.clear();
     publish_scene();
   }
 
+  /// Throws InputError if that method cannot be had, and starts again with the one there was: a world on which methods
+  /// were tried is no longer what its own left.
+  void change_method(const std::string& name) {
+    try {
+      choose(name);
+    } catch (const InputError&) {
+      choose(method_name_);
+      throw;
+    }
+  }
+
   /// The scene with all that pages have changed, for them to save.
   void publish_scene() {
     Scene now = scene_;
-    now.method = method_name_;
+    for (HeldTool& held : now.tools) {
+      if (!method_name_.empty()) held.method = method_name_;
+    }
     server_.publish_file("/scene.json", "application/json; charset=utf-8", write_scene(now));
   }
 
@@ -139,13 +160,18 @@ class Viewer final : public RunSink {
     segment_wall_ = since_start();
     RunSettings run = scene_.run;
     run.seconds = kForever;
-    // A pause is not felt by a device: what is stepped through shows its force from the first tick.
-    if (!segment_realtime_) run.safety.ramp_time = run.dt;
     RunControl control;
     control.stop = &segment_stop_;
     control.progress = [this](double t) { on_progress(t); };
     control.progress_period = scene_.run.dt;
-    const RunParts parts{*method_, *hand_, this};
+    RunParts parts(std::vector<ToolParts>{}, this);
+    for (std::size_t i = 0; i < methods_.size(); ++i) {
+      parts.tools.push_back({methods_[i], hands_[i], scene_.tools[i].guards});
+      // A pause is not felt by a device: what is stepped through shows its force from the first tick.
+      if (!segment_realtime_) parts.tools.back().guards.safety.ramp_time = run.dt;
+    }
+    parts.watch = watch_.get();
+    parts.memory = &memory_;
     const RunSummary done =
         segment_realtime_ ? run_realtime(run, {}, parts, control) : run_lockstep(run, parts, control);
     if (segment_realtime_) {
@@ -160,10 +186,10 @@ class Viewer final : public RunSink {
       end_of_hand_ = false;
       base_ = 0.0;
       samples_.clear();
-      hand_->replace(make_hand());
+      hands_.replace(hand_maker());
       if (!replay_.empty()) wish_.restart = true;
     }
-    hand_->begin(base_);
+    hands_.begin(base_);
   }
 
   void end_segment() noexcept { segment_stop_.store(true); }
@@ -182,8 +208,8 @@ class Viewer final : public RunSink {
 
   void attend(double t) {
     receive_all(t);
-    // The scene's own hand has nothing more to do, and nobody holds the tool: from the beginning.
-    if (!held_ && !paused_ && base_ + t >= scene_.run.seconds) {
+    // The scene's own hands have nothing more to do, and nobody holds a tool: from the beginning.
+    if (!hands_.any_held() && !paused_ && base_ + t >= scene_.run.seconds) {
       end_of_hand_ = true;
       end_segment();
     }
@@ -232,13 +258,9 @@ class Viewer final : public RunSink {
   bool control(const PageRequest& r, double t) {
     switch (r.kind) {
       case Kind::kHold:
-        held_ = true;
-        hand_->hold(r.pose, r.grip);
-        return true;
+        return hands_.hold(r.tool, r.pose, r.grip);
       case Kind::kLetGo:
-        held_ = false;
-        hand_->let_go();
-        return true;
+        return hands_.let_go(r.tool);
       case Kind::kPause:
         paused_ = true;
         step_until_ = t;
@@ -271,8 +293,13 @@ class Viewer final : public RunSink {
       case Kind::kLive:
         return false;
       default:
-        return true;
+        return is_choice(r);
     }
+  }
+
+  /// Where all tools have the same method, there is none that is each one's own.
+  bool is_choice(const PageRequest& r) const {
+    return r.kind != Kind::kMethod || !r.name.empty() || find_common_method(scene_.tools).empty();
   }
 
   /// The same while a film is shown.
@@ -301,15 +328,18 @@ class Viewer final : public RunSink {
       case Kind::kHold:
       case Kind::kRecord:
         return false;
+      case Kind::kLetGo:
+        return r.tool < hands_.size();
       default:
-        return true;
+        return is_choice(r);
     }
   }
 
   void start_recording() {
     if (recorder_.is_on() || !settings_.make_recording_path) return;
-    recorder_.start(settings_.make_recording_path(scene_.name, method_name_),
-                    make_recording_header(scene_, method_name_, false), watch_->make_geometry(0, scene_.name),
+    const std::string path = settings_.make_recording_path(scene_.name, tools_.front().method);
+    recorder_.start(make_recording_header(scene_, method_name_, false),
+                    Film(path, scene_.name, method_name_, watch_->make_geometry(0, scene_.name), tools_),
                     watch_->make_surface(0), last_clock_);
   }
 
@@ -319,8 +349,7 @@ class Viewer final : public RunSink {
     if (!wish.any()) return;
     const auto film = wish.film ? recorder_.find_film(*wish.film) : nullptr;  // before stop() lets an old one go
     recorder_.stop();                                                         // a recording is of one scene and method
-    held_ = false;
-    hand_->let_go();
+    hands_.let_go_all();
     if (show_) {
       show_.reset();
       paused_ = false;
@@ -338,12 +367,11 @@ class Viewer final : public RunSink {
       load(apply_sliders(scene_, {*wish.slider}), method_name_);
     } else if (wish.repeat) {
       const Recording recording = read_recording(*wish.repeat);
-      load(parse_scene(recording.header.scene, *wish.repeat), recording.header.method);
-      scene_.run.seconds = recording.ticks.empty() ? 1.0 : recording.ticks.back().time;
+      load(parse_scene(recording.header.scene, *wish.repeat), find_common_method(recording.header.tools));
+      scene_.run.seconds = recording.ticks().empty() ? 1.0 : recording.ticks().back().time;
       replay_ = *wish.repeat;
-      hand_ = std::make_unique<GuidedHand>(make_hand());
     } else if (wish.method) {
-      choose(*wish.method);
+      change_method(*wish.method);
     } else if (wish.restart) {
       choose(method_name_);
     }
@@ -355,10 +383,15 @@ class Viewer final : public RunSink {
   }
 
   void publish_live(double time) {
-    const Snapshot now = make_snapshot(last_, time, held_, watch_->fingers());
-    const auto ticks = samples_.newest_ticks(kTicksInFrame);
-    const auto steps = samples_.newest_steps(kStepsInFrame);
-    server_.publish_binary(kFrame, make_frame(now, ticks, steps));
+    std::vector<Snapshot> now;
+    std::vector<std::vector<TickSample>> ticks;
+    std::vector<ToolFrame> tools;
+    for (std::size_t i = 0; i < hands_.size(); ++i) {
+      now.push_back(make_snapshot(last_[i], time, hands_.is_held(i), watch_->fingers(i)));
+      ticks.push_back(samples_.newest_ticks(kTicksInFrame, i));
+    }
+    for (std::size_t i = 0; i < hands_.size(); ++i) tools.push_back({now[i], ticks[i]});
+    server_.publish_binary(kFrame, make_frame(tools, samples_.newest_steps(kStepsInFrame)));
     recorder_.add(now, last_clock_);
     if (!watch_->refresh()) return;
     std::string surface = watch_->make_surface(geometry_);
@@ -371,10 +404,7 @@ class Viewer final : public RunSink {
     want();
     const WebServerCounters server = server_.counters();
     // A page that went away without letting go.
-    if (held_ && server.clients == 0) {
-      held_ = false;
-      hand_->let_go();
-    }
+    if (hands_.any_held() && server.clients == 0) hands_.let_go_all();
     Json film;
     if (show_) {
       const Film& f = show_->film();
@@ -382,6 +412,7 @@ class Viewer final : public RunSink {
     }
     Json state = catalogue_;
     state["method"] = method_name_;
+    state["tools"] = make_json(show_ ? show_->film().tools() : tools_);
     state["paused"] = paused_;
     state["speed"] = speed_;
     state["realtime"] = segment_realtime_ && !show_;
@@ -407,15 +438,16 @@ class Viewer final : public RunSink {
   std::string replay_;  ///< recording whose hand is repeated; empty: the scene's
   std::unique_ptr<World> world_;
   std::unique_ptr<WorldWatch> watch_;
-  std::unique_ptr<GuidedHand> hand_;
-  std::string method_name_;
-  std::optional<Method> method_;
+  Hands hands_;
+  std::string method_name_;       ///< of all tools; empty: each has its own
+  std::vector<Method> methods_;   ///< of the tools
+  std::vector<ShownTool> tools_;  ///< with these methods
+  RunMemory memory_;
   Json catalogue_;
   std::uint32_t geometry_ = 0;  ///< number of the last one published
 
   bool paused_ = false;
   double speed_ = 1.0;
-  bool held_ = false;
   bool stress_ = false;
   bool end_of_hand_ = false;
   Wish wish_;
@@ -429,7 +461,7 @@ class Viewer final : public RunSink {
   std::int64_t start_ns_ = monotonic_ns();
   double next_frame_ = 0.0, next_state_ = 0.0;
 
-  TickRow last_;
+  std::array<TickRow, kMaxTools> last_;  ///< of the tools
   LoopSamples samples_;
   Recorder recorder_;
   std::optional<FilmShow> show_;  ///< none: live

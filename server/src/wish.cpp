@@ -19,8 +19,8 @@ bool note_wish(const PageRequest& r, const std::string& given, const Recorder& r
   } else if (r.kind == Kind::kLive) {
     out.live = true;
   } else if (r.kind == Kind::kMethod) {
-    const auto all = registered_methods();
-    if (find(all) == all.end()) return false;
+    const auto& all = registered_methods();
+    if (!r.name.empty() && find(all) == all.end()) return false;
     out.method = r.name;
   } else if (r.kind == Kind::kScene) {
     if (r.name != given && !is_builtin(r.name)) return false;

@@ -1,5 +1,6 @@
 #include "palpate/server/world_watch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -16,35 +17,12 @@ std::size_t count_moving_vertices(const World& world) {
   return count;
 }
 
-/// After each slow step.
-class WatchedSlow final : public SlowHalf {
- public:
-  WatchedSlow(std::unique_ptr<SlowHalf> inner, WorldWatch& watch) : inner_(std::move(inner)), watch_(watch) {}
-  void step_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override {
-    inner_->step_bytes(feedback, model, report);
-    watch_.copy_out(*inner_, model);
-  }
-
- private:
-  std::unique_ptr<SlowHalf> inner_;
-  WorldWatch& watch_;
-};
-
-/// Of a method that moves the world in its ticks: after every sixteenth.
-class WatchedFast final : public FastHalf {
- public:
-  WatchedFast(std::unique_ptr<FastHalf> inner, WorldWatch& watch) : inner_(std::move(inner)), watch_(watch) {}
-  TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept override {
-    const TickResult result = inner_->tick_bytes(device, model, feedback);
-    if (++ticks_ % 16 == 0) watch_.copy_out();
-    return result;
-  }
-
- private:
-  std::unique_ptr<FastHalf> inner_;
-  WorldWatch& watch_;
-  std::uint64_t ticks_ = 0;
-};
+/// The tool that a body of the world is, −1: none.
+std::ptrdiff_t find_tool(const World& world, int body) noexcept {
+  const auto tools = world.tools();
+  const auto at = std::find(tools.begin(), tools.end(), body);
+  return at == tools.end() ? -1 : at - tools.begin();
+}
 
 void append(std::string& out, const Vec3& p) {
   const float xyz[3] = {static_cast<float>(p.x()), static_cast<float>(p.y()), static_cast<float>(p.z())};
@@ -53,7 +31,7 @@ void append(std::string& out, const Vec3& p) {
 
 }  // namespace
 
-WorldWatch::WorldWatch(const World& world, std::vector<Finger> fingers)
+WorldWatch::WorldWatch(const World& world, std::vector<std::vector<Finger>> fingers)
     : world_(world),
       fingers_(std::move(fingers)),
       vertices_(count_moving_vertices(world)),
@@ -73,18 +51,16 @@ WorldWatch::WorldWatch(const World& world, std::vector<Finger> fingers)
   copy_out();
 }
 
-Method WorldWatch::wrap(Method method) {
-  if (method.slow)
-    method.slow = std::make_unique<WatchedSlow>(std::move(method.slow), *this);
-  else
-    method.fast = std::make_unique<WatchedFast>(std::move(method.fast), *this);
-  return method;
+void WorldWatch::after_step(const StepRow&, std::span<const ToolMessages> tools) {
+  view_.count = 0;
+  for (const ToolMessages& tool : tools) {
+    if (tool.slow && want_model_.load(std::memory_order_relaxed)) tool.slow->show_bytes(tool.model.bytes(), view_);
+  }
+  copy_out();
 }
 
-void WorldWatch::copy_out(const SlowHalf& slow, const std::byte* model) noexcept {
-  view_.count = 0;
-  if (want_model_.load(std::memory_order_relaxed)) slow.show_bytes(model, view_);
-  copy_out();
+void WorldWatch::after_tick(std::span<const TickRow>) noexcept {
+  if (moves_in_ticks_ && ++ticks_ % 16 == 0) copy_out();
 }
 
 void WorldWatch::copy_out() noexcept {
@@ -96,7 +72,7 @@ void WorldWatch::copy_out() noexcept {
   float* stress = to + 3 * vertices_;
   for (const Shown& s : shown_) {
     if (s.body < 0) break;
-    const Body& body = *world_.bodies()[static_cast<std::size_t>(s.body)].body;
+    const Body& body = *world_.bodies()[as_size(s.body)].body;
     for (const Vec3& p : body.surface().positions) {
       for (int i = 0; i < 3; ++i) *to++ = static_cast<float>(p[i]);
     }
@@ -107,16 +83,13 @@ void WorldWatch::copy_out() noexcept {
 }
 
 std::uint64_t WorldWatch::copy_contacts(std::byte* to) const noexcept {
-  const auto contacts = world_.contacts();
-  const auto forces = world_.contact_forces();
+  const auto& [contacts, forces, unused] = world_.memory();
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < contacts.size() && i < forces.size() && count < kMaxContacts; ++i) {
     const palpate::Contact& c = contacts[i];
-    if (!(forces[i].x() > 0.0)) continue;
-    Vec3 t1, t2;
-    make_tangents(c.normal, t1, t2);
-    const Vec3 f = forces[i].x() * c.normal + forces[i].y() * t1 + forces[i].z() * t2;
-    const double sign = c.body_b == world_.tool() ? -1.0 : 1.0;  // as the tool feels it
+    const Vec3& f = forces[i];
+    if (!(f.dot(c.normal) > 0.0)) continue;
+    const double sign = world_.is_tool(c.body_b) ? -1.0 : 1.0;  // as the tool feels it
     Contact out;
     for (int k = 0; k < 3; ++k) {
       out.point[k] = static_cast<float>(c.point_b[k]);
@@ -181,29 +154,32 @@ std::string WorldWatch::make_geometry(std::uint32_t number, const std::string& n
   };
   for (const Shown& s : shown_) {
     if (s.body >= 0) {
-      const WorldBody& b = world_.bodies()[static_cast<std::size_t>(s.body)];
+      const WorldBody& b = world_.bodies()[as_size(s.body)];
       // More than two blocks: it is not rigid.
       bodies.push_back({{"name", b.name},
                         {"moves", true},
-                        {"tool", s.body == world_.tool()},
-                        {"soft", b.body->block_count() > 2 && s.body != world_.tool()}});
+                        {"tool", find_tool(world_, s.body)},
+                        {"soft", b.body->block_count() > 2 && !world_.is_tool(s.body)}});
       add_mesh(bodies.back(), b.body->surface().positions, b.body->surface().triangles);
     } else {
-      const StaticSurface& surface = world_.static_surfaces()[static_cast<std::size_t>(-1 - s.body)];
-      bodies.push_back({{"name", surface.name}, {"moves", false}, {"tool", false}, {"soft", false}});
+      const StaticSurface& surface = world_.static_surfaces()[as_size(-1 - s.body)];
+      bodies.push_back({{"name", surface.name}, {"moves", false}, {"tool", -1}, {"soft", false}});
       add_mesh(bodies.back(), std::span<const Vec3>(surface.surface.mesh().vertices),
                std::span<const std::array<std::int32_t, 3>>(surface.surface.mesh().triangles));
     }
   }
-  for (const Finger& f : fingers_) {
-    fingers.push_back({{"radius", f.radius}});
-    add_mesh(fingers.back(), std::span<const Vec3>(f.surface.vertices),
-             std::span<const std::array<std::int32_t, 3>>(f.surface.triangles));
+  for (std::size_t tool = 0; tool < fingers_.size(); ++tool) {
+    for (const Finger& f : fingers_[tool]) {
+      fingers.push_back({{"tool", tool}, {"radius", f.radius}});
+      add_mesh(fingers.back(), std::span<const Vec3>(f.surface.vertices),
+               std::span<const std::array<std::int32_t, 3>>(f.surface.triangles));
+    }
   }
   for (const WorldBody& b : world_.bodies()) {
-    if (b.shape.kind != ContactShape::Kind::kPlane) continue;
-    const Vec3& n = b.shape.normal;
-    planes.push_back({{"name", b.name}, {"normal", {n.x(), n.y(), n.z()}}, {"offset", b.shape.offset}});
+    const auto* plane = b.shape.as<ContactShape::Plane>();
+    if (!plane) continue;
+    const Vec3& n = plane->normal;
+    planes.push_back({{"name", b.name}, {"normal", {n.x(), n.y(), n.z()}}, {"offset", plane->offset}});
   }
   std::string text = Json{{"name", name}, {"bodies", bodies}, {"planes", planes}, {"fingers", fingers}}.dump();
   text.append((4 - text.size() % 4) % 4, ' ');

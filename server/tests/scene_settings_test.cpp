@@ -35,12 +35,12 @@ TEST(SceneSliders, ChangeEverySoftBodyAndNothingElseOfTheScene) {
 
 TEST(SceneSliders, LatencyFollowsTheSlowRateAndAnOwnStalenessStays) {
   Scene scene = load_builtin_scene("soft-block");
-  set_slow_period(scene.run, 0.02);
+  set_slow_period(scene, 0.02);
   const Scene slower = apply_sliders(scene, {{"slow_rate", 10.0}});
   EXPECT_EQ(slower.run.latency, 0.1);
-  EXPECT_EQ(slower.run.safety.stale_after, 0.1 + 2.0 * 0.1);
-  scene.run.safety.stale_after = 0.5;
-  EXPECT_EQ(apply_sliders(scene, {{"slow_rate", 10.0}}).run.safety.stale_after, 0.5);
+  EXPECT_EQ(slower.first().guards.safety.stale_after, 0.1 + 2.0 * 0.1);
+  scene.first().guards.safety.stale_after = 0.5;
+  EXPECT_EQ(apply_sliders(scene, {{"slow_rate", 10.0}}).first().guards.safety.stale_after, 0.5);
 }
 
 TEST(SceneSliders, WhatMeansNothingToASceneIsMissing) {

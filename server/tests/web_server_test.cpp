@@ -28,8 +28,7 @@ std::string ask(std::uint16_t port, const std::string& request) {
   EXPECT_EQ(send(s, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
   std::string answer;
   std::array<char, 4096> part;
-  for (ssize_t n; (n = recv(s, part.data(), part.size(), 0)) > 0;)
-    answer.append(part.data(), static_cast<std::size_t>(n));
+  for (ssize_t n; (n = recv(s, part.data(), part.size(), 0)) > 0;) answer.append(part.data(), as_size(n));
   close(s);
   return answer;
 }

@@ -1,9 +1,13 @@
 #include "palpate/server/world_watch.h"
+#include "palpate/methods/hand_driven.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
 
+#include "palpate/methods/slow_step.h"
 #include "palpate/scene/builtin.h"
 #include "palpate/testing/realtime_guard.h"
 
@@ -62,15 +66,29 @@ TEST(WorldWatch, GivesStressAndModelOnDemand) {
   World other = make_world(still);
   WorldWatch second(other);
   for (const bool wanted : {false, true}) {
-    Method method = second.wrap(make_method(still, "limited", other, *make_device(still)));
+    Method made = make_method(still, "limited", other, *make_device(still));
+    const SlowHalf* slow = made.slow.get();
+    HandDriven method(std::move(made));
     second.want(wanted, false);
-    std::vector<std::uint64_t> model(method.model.size / 8 + 1), feedback(method.feedback.size / 8 + 1);
-    StepReport report;
-    method.slow->step_bytes(reinterpret_cast<std::byte*>(feedback.data()), reinterpret_cast<std::byte*>(model.data()),
-                            report);
+    method.step();
+    const ToolMessages messages{slow, method.feedback(), method.model()};
+    second.after_step({}, {&messages, 1});
     ASSERT_TRUE(second.refresh());
     EXPECT_EQ(second.faces().empty(), !wanted);
   }
+}
+
+// A page finds the surface of each tool by its number.
+TEST(WorldWatch, GeometrySaysWhichToolABodyIs) {
+  const Scene scene = load_builtin_scene("two-hands");
+  const World world = make_world(scene);
+  const std::string geometry = WorldWatch(world).make_geometry(7, scene.name);
+  std::uint32_t text = 0;
+  std::memcpy(&text, geometry.data() + 4, sizeof text);
+  std::map<std::string, int> tools;
+  const auto head = nlohmann::json::parse(geometry.substr(8, text));
+  for (const auto& body : head.at("bodies")) tools[body.at("name").get<std::string>()] = body.at("tool").get<int>();
+  EXPECT_EQ(tools, (std::map<std::string, int>{{"block", -1}, {"left", 0}, {"right", 1}}));
 }
 
 // The geometry's text says how many bytes follow it.

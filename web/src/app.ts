@@ -1,16 +1,17 @@
 import { Connection } from "./connection";
-import { fill, get, quantity, showLoops, showSliders } from "./controls";
+import { fill, get, quantity, showLoops, showMethods, showSliders, showTools } from "./controls";
 import { Frame, Geometry, State, Surface } from "./frame";
 import { Drag, Hand } from "./hand";
-import { Label } from "./marks";
 import { Plots } from "./plots";
 import { SceneView } from "./scene_view";
 import { Colouring } from "./surfaces";
+import { Label } from "./tool_marks";
 
 const canvas = get<HTMLCanvasElement>("canvas");
 let state: State | undefined;
 let frame: Frame | undefined;
 let colouring: Colouring = "plain";
+let shownScene = "";
 
 function banner(text: string, error = false): void {
   const b = get("banner");
@@ -44,6 +45,8 @@ function onConnected(yes: boolean): void {
 }
 
 function onGeometry(geometry: Geometry): void {
+  if (geometry.name !== shownScene) hand.choose(0);
+  shownScene = geometry.name;
   view.setGeometry(geometry);
   view.setColouring(colouring);
   plots.clear();
@@ -62,18 +65,19 @@ function onState(s: State): void {
   const shown = s.film?.scene ?? s.scene;
   document.title = `${shown} · Palpate`;
   get("scene-name").textContent = shown;
-  get("description").textContent = s.film ? `A recording with ${s.film.method}.` : s.description;
+  get("description").textContent = s.film ? `A recording with ${s.film.method || "a method for each tool"}.` : s.description;
   fill(get("scene"), s.scenes.map((name) => ({ value: name, text: name })), s.scene);
-  fill(get("method"), s.methods.map((m) => ({ value: m.name, text: m.refused ? `${m.name} (${m.refused})` : m.name, disabled: m.refused !== "" })), s.method);
-  get("method-text").textContent = s.methods.find((m) => m.name === s.method)?.description ?? "";
+  const several = s.tools.length > 1;
+  get("hint-drag").textContent = several ? "Drag a tool" : "Drag the yellow tool";
+  get("hint-arrow").textContent = several ? "red arrows are the forces on the hands" : "the red arrow is the force on the hand";
+  showMethods(s);
   get("pause").textContent = get("film-play").textContent = s.paused ? "Go on" : "Pause";
   get<HTMLButtonElement>("step").disabled = !s.paused;
   get<HTMLSelectElement>("speed").value = String(s.speed);
-  get("grip").hidden = s.tool !== "fingers";
   showRecordings(s);
   showFilm(s);
   showSliders(s, connection, scene !== s.scene);
-  showLoops(s, frame);
+  showLoops(s, frame?.tools[hand.tool]);
   if (s.error) banner(s.error, true);
   else if (get("banner").classList.contains("error")) banner("");
 }
@@ -108,9 +112,12 @@ function showLabels(labels: Label[]): void {
   labels.forEach((label, i) => {
     const element = parent.children[i] as HTMLElement;
     const at = view.toScreen(label.at.toArray());
-    element.className = label.kind;
+    // Of several arrows, none hides behind its own label.
+    const before = label.named && at.x < view.toScreen(label.from.toArray()).x;
+    element.className = before ? `${label.kind} before` : label.kind;
     element.textContent = label.text;
-    element.style.left = `${Math.min(stage.width - 70, Math.max(0, at.x - stage.left))}px`;
+    const [least, most] = before ? [element.offsetWidth + 8, stage.width] : [0, Math.min(stage.width - 70, stage.width - element.offsetWidth - 10)];
+    element.style.left = `${Math.min(most, Math.max(least, at.x - stage.left))}px`;
     element.style.top = `${Math.min(stage.height - 10, Math.max(24, at.y - stage.top))}px`;
   });
 }
@@ -123,14 +130,24 @@ function showLegend(): void {
   get("legend-end").textContent = colouring === "stress" ? quantity(view.colourScale, "Pa") : `${+(1e3 * view.colourScale).toPrecision(3)} mm`;
 }
 
+function sayWho(s: State): string {
+  const several = s.tools.length > 1;
+  if (s.film) return "A recording plays";
+  if (hand.held) return several ? `You hold ${s.tools[hand.tool]?.name}` : "You hold the tool";
+  if (s.repeating) return several ? "A recording's hands play" : "A recording's hand plays";
+  return several ? "The scene's hands play" : "The scene's own hand plays";
+}
+
 function draw(now: number): void {
   hand.poll(1e-3 * now);
   if (frame && state) {
-    view.update(frame, state);
-    get("force").textContent = Math.hypot(...frame.force).toFixed(2);
-    const torque = Math.hypot(...frame.torque);
-    const who = state.film ? "A recording plays" : hand.held ? "You hold the tool" : state.repeating ? "A recording's hand plays" : "The scene's own hand plays";
-    get("who").textContent = who + (torque > 1e-4 ? ` · ${(1e3 * torque).toFixed(1)} mN·m` : "");
+    const tool = frame.tools[hand.tool];
+    view.update(frame, state, hand.tool);
+    showTools(state, hand.tool, (i) => hand.choose(i));
+    get("grip").hidden = state.tools[hand.tool]?.kind !== "fingers";
+    get("force").textContent = Math.hypot(...tool.force).toFixed(2);
+    const torque = Math.hypot(...tool.torque);
+    get("who").textContent = sayWho(state) + (torque > 1e-4 ? ` · ${(1e3 * torque).toFixed(1)} mN·m` : "");
     get("sets").textContent = view.sets > 1 ? ` (${view.sets} convex sets)` : "";
     showLabels(view.labels);
     showLegend();
@@ -142,7 +159,7 @@ function draw(now: number): void {
     if (hand.held) get("hint").classList.add("gone");
   }
   view.draw();
-  plots.draw(now);
+  plots.draw(now, hand.tool, state && state.tools.length > 1 ? state.tools[hand.tool]?.name : "");
   requestAnimationFrame(draw);
 }
 
@@ -194,7 +211,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { picture: () => view.picture(), frame: () => frame, state: () => state, toScreen: (p: number[]) => view.toScreen(p), percentiles: () => plots.percentiles, sets: () => view.sets },
+  palpate: { picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), percentiles: () => plots.percentiles, sets: () => view.sets },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

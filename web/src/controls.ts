@@ -1,6 +1,6 @@
 // The panel: what the engine says, and what one can tell it.
 import { Connection } from "./connection";
-import { Frame, State } from "./frame";
+import { State, ToolFrame } from "./frame";
 
 export function get<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
@@ -17,6 +17,37 @@ export function fill(select: HTMLSelectElement, options: { value: string; text: 
     }));
   }
   if (document.activeElement !== select || select.value !== chosen) select.value = chosen;
+}
+
+/// A button for each tool, where there are several: the one that the page holds and plots.
+export function showTools(s: State, chosen: number, choose: (tool: number) => void): void {
+  const parent = get("tools");
+  parent.hidden = s.tools.length < 2;
+  const key = JSON.stringify(s.tools.map((t) => t.name));
+  if (parent.dataset.key !== key) {
+    parent.dataset.key = key;
+    parent.replaceChildren(...s.tools.map((t, i) => {
+      const button = document.createElement("button");
+      button.textContent = t.name;
+      button.addEventListener("click", () => choose(i));
+      return button;
+    }));
+  }
+  Array.from(parent.children).forEach((button, i) => {
+    button.classList.toggle("chosen", i === chosen);
+    button.setAttribute("aria-pressed", String(i === chosen));
+  });
+}
+
+/// All methods; "each its own" before them where the scene gives its tools several.
+export function showMethods(s: State): void {
+  const options = s.methods.map((m) => ({ value: m.name, text: m.refused ? `${m.name} (${m.refused})` : m.name, disabled: m.refused !== "" }));
+  const several = new Set(s.own_methods).size > 1;
+  if (several) options.unshift({ value: "", text: `each its own (${s.own_methods.join(", ")})`, disabled: false });
+  fill(get("method"), options, s.method);
+  get("method-text").textContent = s.method
+    ? s.methods.find((m) => m.name === s.method)?.description ?? ""
+    : s.tools.map((t) => `${t.name}: ${t.method}`).join(" · ");
 }
 
 /// 8000 Pa as "8 kPa".
@@ -59,7 +90,8 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
   }
 }
 
-export function showLoops(s: State, frame: Frame | undefined): void {
+/// `frame` is that of the tool that the page plots.
+export function showLoops(s: State, frame: ToolFrame | undefined): void {
   const { fast, slow } = s.loops;
   const row = (name: string, value: string, bad = false) => {
     const tr = document.createElement("tr");

@@ -8,7 +8,7 @@ export interface Mesh {
 export interface Body extends Mesh {
   name: string;
   moves: boolean;
-  tool: boolean;
+  tool: number; // which one it is, −1: none
   soft: boolean;
 }
 
@@ -20,6 +20,7 @@ export interface Plane {
 
 /// A finger's mesh is in its own frame; without triangles it is a ball.
 export interface Finger extends Mesh {
+  tool: number; // whose it is
   radius: number;
 }
 
@@ -45,9 +46,8 @@ export interface Pose {
   rotation: number[]; // w, x, y, z
 }
 
-/// Hand, tool and loops at one moment.
-export interface Frame {
-  time: number;
+/// A hand and its tool at one moment.
+export interface ToolFrame {
   device: Pose;
   tool: Pose;
   force: number[];
@@ -60,6 +60,12 @@ export interface Frame {
   grip: number;
   fingers: (Pose & { force: number[] })[];
   ticks: Float32Array; // kTickFields each
+}
+
+/// All hands and the loops at one moment.
+export interface Frame {
+  time: number;
+  tools: ToolFrame[]; // in the order of the scene, at least one
   steps: Float32Array; // kStepFields each
 }
 
@@ -77,11 +83,20 @@ export interface Slider {
   value: number;
 }
 
+export interface Tool {
+  name: string;
+  kind: "point" | "fingers" | "body";
+  radius: number;
+  coupling_stiffness: number;
+  method: string;
+}
+
 export interface State {
   scene: string;
   description: string;
   scenes: string[];
-  method: string;
+  method: string; // of all tools; empty: each has its own
+  own_methods: string[]; // that the scene gives its tools
   methods: { name: string; description: string; refused: string }[];
   sliders: Slider[];
   paused: boolean;
@@ -89,8 +104,7 @@ export interface State {
   realtime: boolean;
   time: number;
   seconds: number;
-  tool: "point" | "fingers" | "body";
-  tool_radius: number;
+  tools: Tool[];
   stress: boolean;
   recording: boolean;
   recordings: { name: string; seconds: number; film: boolean }[];
@@ -120,35 +134,38 @@ function readGeometry(data: ArrayBuffer): Geometry {
   return { number: view.getUint32(0, true), name: head.name, bodies: head.bodies.map(withMesh), planes: head.planes, fingers: head.fingers.map(withMesh) };
 }
 
-function readSections(data: ArrayBuffer): (tag: string) => Float32Array {
-  const sections = new Map<string, Float32Array>();
+type Section = { tag: string; values: Float32Array };
+
+function readSections(data: ArrayBuffer): Section[] {
+  const sections: Section[] = [];
   const view = new DataView(data);
   for (let at = 0; at + 8 <= data.byteLength; ) {
     const tag = String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3));
     const length = view.getUint32(at + 4, true);
-    sections.set(tag, new Float32Array(data, at + 8, length / 4));
+    sections.push({ tag, values: new Float32Array(data, at + 8, length / 4) });
     at += 8 + length;
   }
-  const none = new Float32Array();
-  return (tag) => sections.get(tag) ?? none;
+  return sections;
+}
+
+/// The first of that name; empty if there is none.
+function find(sections: Section[], tag: string): Float32Array {
+  return sections.find((s) => s.tag === tag)?.values ?? new Float32Array();
 }
 
 function readSurface(data: ArrayBuffer): Surface {
-  const section = readSections(data);
+  const sections = readSections(data);
+  const section = (tag: string) => find(sections, tag);
   return { number: new DataView(data).getUint32(8, true), vertices: section("VERT"), contacts: section("CONT"), faces: section("FACE"), stress: section("STRS") };
 }
 
-function readFrame(data: ArrayBuffer): Frame {
-  const section = readSections(data);
-  const s = section("STAT");
+function readTool(s: Float32Array, f: Float32Array, ticks: Float32Array): ToolFrame {
   const part = (from: number, count: number) => Array.from(s.subarray(from, from + count));
-  const f = section("FING");
   const fingers = Array.from({ length: f.length / 10 }, (_, i) => {
     const value = (from: number, count: number) => Array.from(f.subarray(10 * i + from, 10 * i + from + count));
     return { position: value(0, 3), rotation: value(3, 4), force: value(7, 3) };
   });
   return {
-    time: s[0],
     device: { position: part(1, 3), rotation: part(4, 4) },
     tool: { position: part(8, 3), rotation: part(11, 4) },
     force: part(15, 3),
@@ -160,9 +177,19 @@ function readFrame(data: ArrayBuffer): Frame {
     events: s[25],
     grip: s[26],
     fingers,
-    ticks: section("TICK"),
-    steps: section("STEP"),
+    ticks,
   };
+}
+
+/// Each tool has a "STAT", and after it what else there is of it.
+function readFrame(data: ArrayBuffer): Frame {
+  const sections = readSections(data);
+  const tools = sections.flatMap(({ tag, values }, i) => {
+    if (tag !== "STAT") return [];
+    const own = sections.slice(i, i + 3);
+    return [readTool(values, find(own, "FING"), find(own, "TICK"))];
+  });
+  return { time: sections[0].values[0], tools, steps: find(sections, "STEP") };
 }
 
 export type Message = { kind: "frame"; frame: Frame } | { kind: "surface"; surface: Surface } | { kind: "geometry"; geometry: Geometry };

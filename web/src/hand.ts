@@ -1,7 +1,7 @@
-// Mouse, finger, keyboard and gamepad as a hand: they say where the tool should be held. The engine's own spring makes it smooth.
+// Mouse, finger, keyboard and gamepad as a hand: they say where a tool should be held. The engine's own spring makes it smooth.
 import * as THREE from "three";
 import { Connection } from "./connection";
-import { Frame } from "./frame";
+import { Frame, ToolFrame } from "./frame";
 import { SceneView } from "./scene_view";
 
 const kReach = { mouse: 48, touch: 64 }; // how near the tool a grab counts [CSS pixels]
@@ -12,6 +12,7 @@ export type Drag = "move" | "depth" | "turn";
 
 export class Hand {
   held = false;
+  tool = 0; // that is held, or would be: the one that the page plots
   enabled = true; // a film has no hand
   drag: Drag = "move"; // what one finger does, where there is neither wheel nor shift
   private readonly target = new THREE.Vector3();
@@ -36,6 +37,14 @@ export class Hand {
 
   frame(frame: Frame): void {
     this.last = frame;
+    if (this.tool >= frame.tools.length) this.choose(0);
+  }
+
+  /// Turns to another tool, and lets go of the one that it held.
+  choose(tool: number): void {
+    if (tool === this.tool) return;
+    this.letGo();
+    this.tool = tool;
   }
 
   letGo(): void {
@@ -44,7 +53,7 @@ export class Hand {
     this.pointer = -1;
     this.padMoved = -Infinity;
     this.view.controls.enabled = true;
-    this.connection.send({ type: "let_go" });
+    this.connection.send({ type: "let_go", tool: this.tool });
   }
 
   /// Closes the hand, 0 to 1; takes it if nobody has it.
@@ -55,32 +64,39 @@ export class Hand {
   }
 
   private take(): boolean {
-    if (!this.last || !this.enabled) return false;
+    const now = this.last?.tools[this.tool];
+    if (!now || !this.enabled) return false;
     this.held = true;
-    this.target.fromArray(this.last.device.position);
-    const q = this.last.device.rotation;
+    this.target.fromArray(now.device.position);
+    const q = now.device.rotation;
     this.rotation.set(q[1], q[2], q[3], q[0]);
-    this.grip = Math.min(1, Math.max(0, this.last.grip));
+    this.grip = Math.min(1, Math.max(0, now.grip));
     this.view.controls.enabled = false;
     return true;
   }
 
   private send(): void {
     const q = this.rotation;
-    this.connection.send({ type: "hold", position: this.target.toArray(), rotation: [q.w, q.x, q.y, q.z], grip: this.grip });
+    this.connection.send({ type: "hold", tool: this.tool, position: this.target.toArray(), rotation: [q.w, q.x, q.y, q.z], grip: this.grip });
   }
 
-  private isNear(e: PointerEvent): boolean {
-    if (!this.last || !this.enabled) return false;
-    const places = [this.last.tool.position, this.last.device.position, ...this.last.fingers.map((f) => f.position)];
-    return places.some((p) => {
+  /// The tool nearest to the pointer, −1: none is within reach.
+  private find(e: PointerEvent): number {
+    if (!this.last || !this.enabled) return -1;
+    const distance = (t: ToolFrame) => Math.min(...[t.tool.position, t.device.position, ...t.fingers.map((f) => f.position)].map((p) => {
       const s = this.view.toScreen(p);
-      return Math.hypot(s.x - e.clientX, s.y - e.clientY) < (e.pointerType === "touch" ? kReach.touch : kReach.mouse);
-    });
+      return Math.hypot(s.x - e.clientX, s.y - e.clientY);
+    }));
+    const distances = this.last.tools.map(distance);
+    const least = Math.min(...distances);
+    return least < (e.pointerType === "touch" ? kReach.touch : kReach.mouse) ? distances.indexOf(least) : -1;
   }
 
   private down(e: PointerEvent, canvas: HTMLCanvasElement): void {
-    if (e.button !== 0 || this.pointer >= 0 || !this.isNear(e) || !this.take()) return;
+    const found = e.button !== 0 || this.pointer >= 0 ? -1 : this.find(e);
+    if (found < 0) return;
+    this.choose(found);
+    if (!this.take()) return;
     e.stopImmediatePropagation();
     canvas.focus();
     this.pointer = e.pointerId;
@@ -97,7 +113,7 @@ export class Hand {
 
   private move(e: PointerEvent): void {
     if (!this.held || e.pointerId !== this.pointer) {
-      (e.target as HTMLElement).style.cursor = this.isNear(e) ? "grab" : "";
+      (e.target as HTMLElement).style.cursor = this.find(e) >= 0 ? "grab" : "";
       return;
     }
     e.stopImmediatePropagation();

@@ -33,19 +33,43 @@ function css(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888";
 }
 
-class Scroll {
+/// What a plot shows: times, then the values of each series.
+class Track {
   readonly data: number[][];
+  last = -Infinity; // time
+
+  constructor(series: number) {
+    this.data = Array.from({ length: series + 1 }, () => []);
+  }
+
+  add(time: number, values: number[]): void {
+    if (time <= this.last) return;
+    this.last = time;
+    this.data[0].push(time);
+    values.forEach((v, i) => this.data[i + 1].push(v));
+  }
+
+  /// Forgets what is no longer shown.
+  trim(): void {
+    const t = this.data[0];
+    let old = 0;
+    while (old < t.length && t[old] < this.last - kSeconds) ++old;
+    if (old > 0) for (const d of this.data) d.splice(0, old);
+  }
+}
+
+class Scroll {
+  track: Track;
   percentiles: Percentiles | undefined;
   private readonly plot: uPlot;
   private readonly canvas = document.createElement("div");
   private readonly figures = document.createElement("span");
   private readonly notes: HTMLElement[];
-  private last = -Infinity;
   private measured = 0;
 
   /// `measure` names the series whose percentiles are shown; its values are what those are of.
   constructor(parent: HTMLElement, title: string, private readonly unit: string, series: Series[], private readonly measure?: number) {
-    this.data = Array.from({ length: series.length + 1 }, () => []);
+    this.track = new Track(series.length);
     const head = document.createElement("div");
     head.className = "plot-head";
     const name = document.createElement("b");
@@ -75,27 +99,24 @@ class Scroll {
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: s.colour, fill: s.fill, width: 1, points: { show: false } }))],
         hooks: { draw: [(u) => this.drawPercentiles(u)] },
       },
-      this.data as uPlot.AlignedData, this.canvas,
+      this.track.data as uPlot.AlignedData, this.canvas,
     );
-  }
-
-  add(time: number, values: number[]): void {
-    if (time <= this.last) return;
-    this.last = time;
-    this.data[0].push(time);
-    values.forEach((v, i) => this.data[i + 1].push(v));
   }
 
   /// Time has gone back, or what is shown is something else.
   clear(): void {
-    for (const d of this.data) d.length = 0;
-    this.last = -Infinity;
+    this.track = new Track(this.track.data.length - 1);
     this.percentiles = undefined;
   }
 
   /// A word behind a series' name.
   note(series: number, text: string): void {
     this.notes[series].textContent = text;
+  }
+
+  /// Where the percentiles stand, of a plot that has none.
+  caption(text: string): void {
+    if (this.figures.textContent !== text) this.figures.textContent = text;
   }
 
   private drawPercentiles(u: uPlot): void {
@@ -120,18 +141,16 @@ class Scroll {
     const height = this.canvas.clientHeight;
     if (width === 0 || height < 20) return false;
     if (this.plot.width !== width || this.plot.height !== height) this.plot.setSize({ width, height });
-    const t = this.data[0];
-    let old = 0;
-    while (old < t.length && t[old] < this.last - kSeconds) ++old;
-    if (old > 0) for (const d of this.data) d.splice(0, old);
+    const { data, last } = this.track;
+    this.track.trim();
     const anew = now > this.measured + kPercentilePeriod;
     if (anew && this.measure !== undefined) {
       this.measured = now;
-      this.percentiles = percentilesOf(this.data[this.measure + 1]);
+      this.percentiles = percentilesOf(data[this.measure + 1]);
       this.figures.textContent = this.percentiles ? `p50 ${digits(this.percentiles.p50)} · p99 ${digits(this.percentiles.p99)} ${this.unit}` : "not measured";
     }
-    this.plot.setData(this.data as uPlot.AlignedData, false);
-    if (this.last > -Infinity) this.plot.setScale("x", { min: this.last - kSeconds, max: this.last });
+    this.plot.setData(data as uPlot.AlignedData, false);
+    if (last > -Infinity) this.plot.setScale("x", { min: last - kSeconds, max: last });
     return anew;
   }
 }
@@ -140,6 +159,7 @@ export class Plots {
   private readonly force: Scroll;
   private readonly tick: Scroll;
   private step: Scroll | undefined;
+  private forces: Track[] = []; // of the tools
   private last = -Infinity;
 
   constructor(private readonly parent: HTMLElement) {
@@ -169,29 +189,37 @@ export class Plots {
   add(frame: Frame): void {
     if (frame.time < this.last - 1e-4) this.clear();
     this.last = frame.time;
-    const t = frame.ticks;
-    for (let i = 0; i + kTickFields <= t.length; i += kTickFields) {
-      this.force.add(t[i], [t[i + 1], t[i + 2], t[i + 3], Math.hypot(t[i + 1], t[i + 2], t[i + 3])]);
-      this.tick.add(t[i], [t[i + 4]]);
-    }
+    this.forces.length = Math.min(this.forces.length, frame.tools.length);
+    frame.tools.forEach(({ ticks: t }, tool) => {
+      const force = (this.forces[tool] ??= new Track(4));
+      for (let i = 0; i + kTickFields <= t.length; i += kTickFields) {
+        force.add(t[i], [t[i + 1], t[i + 2], t[i + 3], Math.hypot(t[i + 1], t[i + 2], t[i + 3])]);
+        if (tool === 0) this.tick.track.add(t[i], [t[i + 4]]); // a tick is timed as a whole
+      }
+      force.trim();
+    });
     for (let i = 0; i + kStepFields <= frame.steps.length; i += kStepFields) {
       let sum = 0;
       const stacked = Array.from(frame.steps.subarray(i + 2, i + kStepFields), (v) => (sum += v)).reverse();
-      if (sum > 0) this.step?.add(frame.steps[i], stacked);
+      if (sum > 0) this.step?.track.add(frame.steps[i], stacked);
     }
   }
 
   clear(): void {
     this.last = -Infinity;
+    this.forces = [];
     for (const p of [this.force, this.tick, this.step]) p?.clear();
   }
 
-  draw(now: number): void {
+  /// With the force of that tool, and its name.
+  draw(now: number, tool: number, name = ""): void {
+    this.force.caption(name);
+    if (this.forces[tool]) this.force.track = this.forces[tool];
     this.force.draw(now);
     this.tick.draw(now);
     if (!this.step?.draw(now)) return;
     // Each stage is the difference to the one below it.
-    const d = this.step.data;
+    const d = this.step.track.data;
     for (let s = 1; s < d.length; ++s) {
       const own = percentilesOf(d[s].map((v, i) => v - (s + 1 < d.length ? d[s + 1][i] : 0)));
       this.step.note(s - 1, own ? ` ${digits(own.p50)} · ${digits(own.p99)}` : "");

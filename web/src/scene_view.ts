@@ -2,8 +2,9 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Frame, Geometry, State, Surface } from "./frame";
-import { Label, Marks, kTool } from "./marks";
+import { Marks } from "./marks";
 import { Colouring, Scale, SurfaceMesh } from "./surfaces";
+import { Label, kOtherTool, kTool } from "./tool_marks";
 
 const kBodyColours = [0xc9786a, 0x7a9cc6, 0xc9a86a, 0x86b58a, 0xa48ac0, 0x6ab0b5];
 
@@ -20,7 +21,7 @@ export class SceneView {
   private shown: SurfaceMesh[] = [];
   private number = -1; // of the geometry
   private last: Surface | undefined;
-  private toolIsBody = false;
+  private toolBodies = new Set<number>(); // tools that are bodies with a surface
   private framed = "";
   private colouring: Colouring = "plain";
   private showsModel = true;
@@ -53,20 +54,23 @@ export class SceneView {
     this.shown = [];
     this.number = geometry.number;
     this.last = undefined;
-    this.toolIsBody = false;
+    this.toolBodies.clear();
     const box = new THREE.Box3();
+    const tools = new THREE.Box3();
     geometry.bodies.forEach((body, i) => {
-      const shown = new SurfaceMesh(body, body.tool ? kTool : kBodyColours[i % kBodyColours.length], body.tool ? 0.35 : 0.6);
+      const held = body.tool >= 0;
+      const shown = new SurfaceMesh(body, held ? kTool : kBodyColours[i % kBodyColours.length], held ? 0.35 : 0.6);
       this.bodies.add(shown.mesh);
       this.shown.push(shown);
-      if (body.tool) this.toolIsBody = true;
-      else box.union(new THREE.Box3().setFromArray(body.positions));
+      if (held) this.toolBodies.add(body.tool);
+      (held ? tools : box).union(new THREE.Box3().setFromArray(body.positions));
     });
     if (box.isEmpty()) box.set(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1));
     this.size = box.getSize(new THREE.Vector3()).length();
     for (const plane of geometry.planes) this.addPlane(plane.normal, plane.offset, box);
     this.marks.setFingers(geometry.fingers);
-    if (this.framed !== geometry.name) this.frame(box);
+    // Of several tools some begin where they would be out of the picture.
+    if (this.framed !== geometry.name) this.frame(box, this.toolBodies.size > 1 ? tools.union(box) : box);
     this.framed = geometry.name;
   }
 
@@ -81,10 +85,12 @@ export class SceneView {
     this.bodies.add(grid);
   }
 
-  private frame(box: THREE.Box3): void {
+  /// Looks at `box`, from where all of `seen` is in the picture.
+  private frame(box: THREE.Box3, seen: THREE.Box3): void {
     const centre = box.getCenter(new THREE.Vector3());
+    const distance = Math.max(1.9 * this.size, 1.3 * seen.getSize(new THREE.Vector3()).length());
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.65, 1.1).normalize().multiplyScalar(1.9 * this.size));
+    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.65, 1.1).normalize().multiplyScalar(distance));
     this.controls.update();
   }
 
@@ -140,9 +146,16 @@ export class SceneView {
     for (const s of this.shown) s.colour(values.get(s), this.colourScale);
   }
 
-  update(frame: Frame, state: State): void {
-    const radius = Math.max(state.tool_radius, 0.018 * this.size);
-    this.marks.update(frame, this.size, radius, state.tool !== "point", !this.toolIsBody);
+  /// `chosen`: the tool that the page holds and plots, which stands out where there are several.
+  update(frame: Frame, state: State, chosen: number): void {
+    for (const s of this.shown) if (s.body.tool >= 0) s.setPlain(s.body.tool === chosen ? kTool : kOtherTool);
+    this.marks.update(frame, this.size, (i) => ({
+      name: frame.tools.length > 1 ? state.tools[i]?.name ?? "" : "",
+      radius: Math.max(state.tools[i]?.radius ?? 0, 0.018 * this.size),
+      turns: state.tools[i]?.kind !== "point",
+      ball: !this.toolBodies.has(i),
+      chosen: i === chosen,
+    }));
   }
 
   /// Where a point of the world is on the page [CSS pixels].

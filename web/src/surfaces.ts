@@ -72,7 +72,7 @@ export class SurfaceMesh {
   private readonly source: Uint32Array; // the body's vertex of each vertex drawn
   private readonly positions: Float32Array;
   private readonly normals: Float32Array;
-  private readonly plain: THREE.Color;
+  private readonly plain: THREE.Color; // its own colour
 
   constructor(readonly body: Body, colour: number, roughness: number) {
     const { index, source } = splitCreases(body);
@@ -150,6 +150,12 @@ export class SurfaceMesh {
       to[3 * i + 2] = kTable[shade + 2];
     }
     attribute.needsUpdate = true;
+  }
+
+  /// Its own colour from now on.
+  setPlain(colour: number): void {
+    this.plain.setHex(colour);
+    if (!this.mesh.material.vertexColors) this.mesh.material.color.copy(this.plain);
   }
 
   dispose(): void {

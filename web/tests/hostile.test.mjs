@@ -17,6 +17,25 @@ function malformed() {
   return JSON.stringify(m);
 }
 
+test("a tool that is not there is not taken", async () => {
+  const engine = await startEngine("two-hands");
+  const socket = await RawSocket.open(engine.port);
+  const wrong = [-1, 2, 3, 4, 255, 4294967296, 18446744073709551615, 1e308, 0.5, "1", "right", null, true, [], [1], {}];
+  for (const tool of wrong) {
+    await socket.send(JSON.stringify({ type: "hold", position: [0, 0, 0], tool }));
+    await socket.send(JSON.stringify({ type: "let_go", tool }));
+    await new Promise((r) => setTimeout(r, 10));
+  }
+  await socket.send(JSON.stringify({ type: "method", name: "" })); // all tools have the same: there is none that is each one's own
+  await socket.send(JSON.stringify({ type: "method", name: "limited" })); // understood, and refused: it is for points
+  await socket.send(JSON.stringify({ type: "hold", position: [0.06, 0, 0], tool: 1 })); // this one is right
+  await new Promise((r) => setTimeout(r, 300));
+  socket.close();
+  const { code, summary } = await engine.stop();
+  assert.equal(code, 0);
+  assert.equal(summary.malformed, 2 * wrong.length + 1);
+});
+
 test("10,000 malformed messages change nothing", async () => {
   const engine = await startEngine("wall");
   const undisturbed = await startEngine("wall"); // at the same time: what else the machine does, it does to both

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { startEngine } from "./engine.mjs";
@@ -32,6 +32,9 @@ async function until(condition, argument) {
   }
   assert.fail(`waited in vain: ${condition}`);
 }
+/// What the page writes follows what it knows by a frame.
+const untilText = (selector, pattern) =>
+  until(([q, p]) => new RegExp(p).test(document.querySelector(q)?.textContent ?? ""), [selector, pattern.source]);
 /// The canvas as numbers: how many colours, and how far it is from another.
 const pixels = () => page.evaluate(async () => {
   const image = new Image();
@@ -85,8 +88,8 @@ test("the tool follows a drag, and force and plot answer", async () => {
   assert.ok(held.held);
   assert.ok(held.device.position[1] < start.device.position[1] - 0.01, "the hand went down");
   assert.ok(held.tool.position[1] > held.device.position[1], "the block holds the tool back");
-  assert.match(await page.textContent("#who"), /You hold the tool/);
-  assert.match(await page.textContent("#labels .force"), /^\d+\.\d\d N$/);
+  await untilText("#who", /You hold the tool/);
+  await untilText("#labels .force", /^\d+\.\d\d N$/);
   await picture("drag");
   await page.mouse.up();
   await until(() => !window.palpate.frame().held);
@@ -149,7 +152,7 @@ test("plots tell percentiles", async () => {
   await until(() => window.palpate.percentiles().tick?.p99 > 0 && window.palpate.percentiles().step?.p99 > 0);
   const { tick, step } = await read("percentiles");
   assert.ok(tick.p50 <= tick.p99 && step.p50 <= step.p99);
-  assert.match(await page.textContent(".plot:nth-child(2) .figures"), /p50 [\d.]+ · p99 [\d.]+ µs/);
+  await untilText(".plot:nth-child(2) .figures", /p50 [\d.]+ · p99 [\d.]+ µs/);
 });
 
 test("colours show deformation and stress", async () => {
@@ -161,7 +164,7 @@ test("colours show deformation and stress", async () => {
   for (const [colouring, unit] of [["deformation", /mm$/], ["stress", /Pa$/]]) {
     await page.selectOption("#colouring", colouring);
     await untilPixels((changed) => changed > 10_000, colouring);
-    assert.match(await page.textContent("#legend-end"), unit);
+    await untilText("#legend-end", unit);
     await picture(colouring);
   }
   await page.selectOption("#colouring", "plain");
@@ -249,6 +252,123 @@ test("every control is reached by the keyboard, and a picture is saved", async (
   assert.equal(download.suggestedFilename(), "palpate-sine-static.png");
 });
 
+test("two tools: two arrows, and the mouse takes the one it points at", async () => {
+  await page.selectOption("#scene", "two-hands");
+  await until(() => window.palpate.state().scene === "two-hands" && window.palpate.frame().tools.length === 2);
+  // From 1 to 1.5 s the script keeps both hands still, 37 mm from the middle. A busy machine may pause too late.
+  await page.selectOption("#speed", "0.2");
+  for (let i = 0; i < 5; ++i) {
+    await page.click("#reset");
+    await until(() => window.palpate.frame().time < 0.9);
+    await until(() => window.palpate.frame().time > 1);
+    await page.click("#pause");
+    await until(() => window.palpate.state().paused);
+    await page.waitForTimeout(300);
+    if ((await read("frame")).time < 1.25) break;
+    await page.click("#pause");
+  }
+  await until(() => document.querySelectorAll("#labels .force").length === 2);
+  const labels = await page.evaluate(() => [...document.querySelectorAll("#labels .force")].map((l) => l.textContent));
+  assert.match(labels[0], /^left \d+\.\d\d N$/);
+  assert.match(labels[1], /^right \d+\.\d\d N$/);
+  const { tools } = await read("frame");
+  assert.ok(tools[0].force[0] < -0.1 && tools[1].force[0] > 0.1, "the block pushes both hands outward");
+  const at = await page.evaluate((p) => window.palpate.toScreen(p), tools[1].tool.position);
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  for (let i = 1; i <= 10; ++i) await page.mouse.move(at.x, at.y - 5 * i);
+  for (let i = 0; i < 8; ++i) {
+    const { time } = await read("frame");
+    await page.evaluate(() => document.getElementById("step").click()); // the mouse is busy
+    await until((before) => window.palpate.frame().time > before + 0.015, time);
+  }
+  const now = await read("frame");
+  assert.ok(now.time < 1.5, `${now.time} s: too late to tell`);
+  assert.ok(now.tools[1].device.position[1] > tools[1].device.position[1] + 0.003, "the right hand went up");
+  assert.deepEqual(now.tools.map((t) => t.held), [false, true]);
+  assert.ok(Math.hypot(...now.tools[0].device.position.map((x, i) => x - [-0.037, 0, 0][i])) < 1e-7, "the left hand is where its script has it");
+  await untilText("#who", /^You hold right/);
+  await untilText("#tools .chosen", /^right$/);
+  await untilText(".plot:first-child .figures", /^right$/);
+  await picture("two-hands");
+  await page.mouse.up();
+  await page.selectOption("#speed", "1");
+  await page.click("#pause");
+  await until(() => !window.palpate.frame().tools[1].held && window.palpate.state().realtime);
+});
+
+test("two tools: names choose one, a method is for both, a film shows both", async () => {
+  await page.click("#tools button:first-child");
+  await until(() => window.palpate.tool() === 0);
+  await page.focus("#canvas");
+  await page.keyboard.press("ArrowUp");
+  await until(() => window.palpate.frame().tools[0].held);
+  assert.ok(!(await read("frame")).tools[1].held);
+  await page.click("#tools button:last-child"); // turning to another tool lets go of the one that was held
+  await until(() => !window.palpate.frame().tools[0].held && window.palpate.tool() === 1);
+  const { methods, own_methods } = await read("state");
+  assert.ok(!(await page.evaluate(() => [...document.querySelectorAll("#method option")].some((o) => o.value === ""))), `all have ${own_methods[0]}`);
+  const other = methods.find((m) => !m.refused && m.name !== own_methods[0]).name;
+  await page.selectOption("#method", other);
+  await until((m) => window.palpate.state().tools.every((t) => t.method === m), other);
+  await page.click("#record");
+  await until(() => window.palpate.state().recording);
+  await page.waitForTimeout(700);
+  await page.click("#record");
+  await until(() => !window.palpate.state().recording);
+  await page.click("#play");
+  await until(() => window.palpate.state().film?.scene === "two-hands" && window.palpate.frame().time > 0.1);
+  const film = await read("frame");
+  assert.equal(film.tools.length, 2);
+  assert.ok(film.tools[0].device.position[0] < -0.02 && film.tools[1].device.position[0] > 0.02, "each where it was");
+  await page.click("#live");
+  await until(() => window.palpate.state().film === null);
+  await page.selectOption("#scene", "wall");
+  await until(() => window.palpate.state().scene === "wall" && window.palpate.frame().tools.length === 1);
+  await until(() => document.getElementById("tools").hidden && window.palpate.tool() === 0);
+});
+
+test("tools with a method each: one for all, and back to each its own", async () => {
+  const scene = JSON.parse(execFileSync(process.env.PALPATE, ["check", "two-hands-points", "--write"], { encoding: "utf8" }));
+  scene.name = "mixed";
+  ["limited", "halfspace"].forEach((m, i) => (scene.tools[i].method = m));
+  const file = `${process.env.PICTURES}/mixed.json`;
+  writeFileSync(file, JSON.stringify(scene));
+  const [one, other] = [page, await startEngine(file)];
+  try {
+    page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+    page.on("pageerror", (e) => errors.push(e.message));
+    await page.goto(other.url);
+    const methods = (expected) => until((m) => window.palpate.state()?.tools.map((t) => t.method).join() === m, expected);
+    await methods("limited,halfspace");
+    await untilText("#method option:checked", /^each its own \(limited, halfspace\)$/);
+    await untilText("#method-text", /^left: limited · right: halfspace$/);
+    await page.selectOption("#method", "direct");
+    await methods("direct,direct");
+    await page.selectOption("#method", "");
+    await methods("limited,halfspace");
+    const saved = await page.evaluate(async () => (await fetch("scene.json")).json());
+    assert.deepEqual(saved.tools.map((t) => t.method), ["limited", "halfspace"]);
+    await page.click("#record");
+    await until(() => window.palpate.state().recording);
+    await page.waitForTimeout(500);
+    await page.selectOption("#method", "direct"); // ends the recording
+    await methods("direct,direct");
+    await page.click("#play");
+    await until(() => window.palpate.state().film?.method === "");
+    await methods("limited,halfspace"); // the film's
+    await untilText("#description", /^A recording with a method for each tool\.$/);
+    await page.click("#repeat");
+    await until(() => window.palpate.state().repeating !== "" && window.palpate.state().film === null);
+    await methods("limited,halfspace");
+    await untilText("#who", /^A recording's hands play/);
+  } finally {
+    await page.close();
+    await other.kill();
+    page = one;
+  }
+});
+
 test("dark, and as small as a phone", async () => {
   await page.selectOption("#scene", "organ");
   await until(() => window.palpate.state().scene === "organ" && window.palpate.frame().time > 0.5);
@@ -266,7 +386,7 @@ test("the engine dies and comes back: the page says so and goes on", async () =>
   const { port } = engine;
   await engine.kill();
   await until(() => !document.getElementById("banner").hidden);
-  assert.match(await page.textContent("#banner"), /lost/);
+  await untilText("#banner", /lost/);
   await picture("lost");
   engine = await startEngine("cubes", "--port", String(port));
   assert.equal(engine.port, port);

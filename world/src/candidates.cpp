@@ -5,13 +5,11 @@
 namespace palpate {
 namespace {
 
-using Kind = ContactShape::Kind;
-
 /// The foot of a body at `point`, which may be corrected to what the body makes of the foot.
 BodyPoint make_foot(const FinderBody& body, const FootRef& ref, bool backwards, Vec3& point) noexcept {
   BodyPoint foot;
   if (body.is_plane()) return foot;
-  if (body.shape.kind == Kind::kPoint) {
+  if (body.is_point()) {
     if (backwards) point += body.next[0] - body.now[0];
     return foot;
   }
@@ -22,12 +20,12 @@ BodyPoint make_foot(const FinderBody& body, const FootRef& ref, bool backwards, 
   }
   foot.element = ref.element;
   foot.weights = ref.weights;
-  if (body.shape.kind == Kind::kChain) {
+  if (body.is_chain()) {
     // The offset rides in both nodes' frames: the one that their mean takes to the point.
     const Pose& x = body.chain->node_pose(ref.element);
     const Pose& y = body.chain->node_pose(ref.element + 1);
     const Mat3 R = ref.weights[0] * x.rotation.toRotationMatrix() + ref.weights[1] * y.rotation.toRotationMatrix();
-    const auto node = static_cast<std::size_t>(ref.element);
+    const auto node = as_size(ref.element);
     const Vec3 arm = point - (ref.weights[0] * body.now[node] + ref.weights[1] * body.now[node + 1]);
     foot.offset = R.determinant() > 0.1 ? Vec3(R.inverse() * arm) : Vec3(x.rotation.conjugate() * arm);
   }

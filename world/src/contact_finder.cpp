@@ -9,13 +9,12 @@
 namespace palpate {
 namespace {
 
-using Kind = ContactShape::Kind;
 using BodyPair = std::array<std::int32_t, 2>;  ///< the first is the smaller, or both are one
 
 bool plane_is_near(const FinderBody& plane, const BoundingBox& box, double alarm_distance) noexcept {
   const Vec3 half = 0.5 * box.size();
-  const double lowest = plane.shape.normal.dot(box.center()) - plane.shape.normal.cwiseAbs().dot(half);
-  return lowest - plane.shape.offset <= alarm_distance;
+  const double lowest = plane.plane.normal.dot(box.center()) - plane.plane.normal.cwiseAbs().dot(half);
+  return lowest - plane.plane.offset <= alarm_distance;
 }
 
 }  // namespace
@@ -36,8 +35,8 @@ struct ContactFinder::Data {
   std::span<const std::uint64_t> bearing;
 
   bool may_touch(std::int32_t i, std::int32_t j) const {
-    const FinderBody& a = bodies[static_cast<std::size_t>(i)];
-    const FinderBody& b = bodies[static_cast<std::size_t>(j)];
+    const FinderBody& a = bodies[as_size(i)];
+    const FinderBody& b = bodies[as_size(j)];
     if (a.is_fixed() && b.is_fixed()) return false;
     return !std::binary_search(ignored.begin(), ignored.end(), BodyPair{std::min(i, j), std::max(i, j)});
   }
@@ -54,13 +53,13 @@ void ContactFinder::Data::find_pairs() {
   sweep.clear();
   const auto count = static_cast<std::int32_t>(bodies.size());
   for (std::int32_t i = 0; i < count; ++i) {
-    const FinderBody& body = bodies[static_cast<std::size_t>(i)];
-    if (!body.finite || absent[static_cast<std::size_t>(i)]) continue;
+    const FinderBody& body = bodies[as_size(i)];
+    if (!body.finite || absent[as_size(i)]) continue;
     sweep.emplace_back(body.swept.lower.x(), i);
-    if (body.shape.self) pairs.push_back({i, i});
+    if (body.self) pairs.push_back({i, i});
     for (std::int32_t j = 0; j < count; ++j) {
-      const FinderBody& plane = bodies[static_cast<std::size_t>(j)];
-      if (plane.is_plane() && !absent[static_cast<std::size_t>(j)] && may_touch(i, j) &&
+      const FinderBody& plane = bodies[as_size(j)];
+      if (plane.is_plane() && !absent[as_size(j)] && may_touch(i, j) &&
           plane_is_near(plane, body.swept, settings.alarm_distance)) {
         pairs.push_back({std::min(i, j), std::max(i, j)});
       }
@@ -68,10 +67,10 @@ void ContactFinder::Data::find_pairs() {
   }
   std::sort(sweep.begin(), sweep.end());
   for (std::size_t k = 0; k < sweep.size(); ++k) {
-    const BoundingBox& a = bodies[static_cast<std::size_t>(sweep[k].second)].swept;
+    const BoundingBox& a = bodies[as_size(sweep[k].second)].swept;
     const Vec3 upper = a.upper.array() + settings.alarm_distance;
     for (std::size_t l = k + 1; l < sweep.size() && sweep[l].first <= upper.x(); ++l) {
-      const BoundingBox& b = bodies[static_cast<std::size_t>(sweep[l].second)].swept;
+      const BoundingBox& b = bodies[as_size(sweep[l].second)].swept;
       const Vec3 other_upper = b.upper.array() + settings.alarm_distance;
       const bool near = (b.lower.array() <= upper.array()).all() && (a.lower.array() <= other_upper.array()).all();
       const auto [i, j] = std::minmax(sweep[k].second, sweep[l].second);
@@ -82,8 +81,8 @@ void ContactFinder::Data::find_pairs() {
 }
 
 void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backwards) {
-  pair.a = &bodies[static_cast<std::size_t>(indices[0])];
-  pair.b = &bodies[static_cast<std::size_t>(indices[1])];
+  pair.a = &bodies[as_size(indices[0])];
+  pair.b = &bodies[as_size(indices[1])];
   pair.alarm_distance = settings.alarm_distance;
   pair.backwards = backwards;
   pair.candidates.clear();
@@ -130,7 +129,7 @@ FindReport ContactFinder::Data::find_all(bool backwards, std::vector<Contact>& o
 FindReport ContactFinder::Data::write(std::vector<Contact>& out) {
   FindReport report;
   double limit = std::numeric_limits<double>::infinity();
-  const auto max_count = static_cast<std::size_t>(settings.max_contacts);
+  const auto max_count = as_size(settings.max_contacts);
   std::size_t at_limit = found.size();
   if (found.size() > max_count) {
     report.overflow = true;
@@ -139,8 +138,7 @@ FindReport ContactFinder::Data::write(std::vector<Contact>& out) {
     const auto last = gaps.begin() + static_cast<std::ptrdiff_t>(max_count) - 1;
     std::nth_element(gaps.begin(), last, gaps.end());
     limit = *last;
-    at_limit =
-        max_count - static_cast<std::size_t>(std::count_if(gaps.begin(), last, [&](double g) { return g < limit; }));
+    at_limit = max_count - as_size(std::count_if(gaps.begin(), last, [&](double g) { return g < limit; }));
   }
   out.clear();
   for (const auto& [lowest, contact] : found) {
@@ -181,7 +179,7 @@ void ContactFinder::ignore(int a, int b) {
 }
 
 void ContactFinder::set_absent(int body, bool absent) {
-  data_->absent[static_cast<std::size_t>(body)] = absent;
+  data_->absent[as_size(body)] = absent;
 }
 
 FindReport ContactFinder::find(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out,

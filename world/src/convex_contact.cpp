@@ -59,7 +59,7 @@ void find_convex_contacts(PairContacts& pair) {
   };
   const auto add_points = [&](const Manifold& points, bool only_apart) {
     for (int i = 0; i < points.count; ++i) {
-      const ManifoldPoint& p = points.points[static_cast<std::size_t>(i)];
+      const ManifoldPoint& p = points.points[as_size(i)];
       Candidate c;
       c.normal = points.normal;
       c.point_a = t > 0.0 ? place(X_WA, a.pose, p.on_a) : p.on_a;

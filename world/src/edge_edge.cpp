@@ -15,10 +15,10 @@ struct EdgeMotion {
 };
 
 EdgeMotion edge_motion(const FinderBody& body, std::int32_t e) noexcept {
-  const SurfaceFeatures::Edge& edge = body.features.edges()[static_cast<std::size_t>(e)];
+  const SurfaceFeatures::Edge& edge = body.features.edges()[as_size(e)];
   EdgeMotion out;
   for (std::size_t k = 0; k < 2; ++k) {
-    const auto v = static_cast<std::size_t>(edge.vertex[k]);
+    const auto v = as_size(edge.vertex[k]);
     out.end[k] = {body.now[v], body.next[v] - body.now[v]};
   }
   return out;
@@ -27,22 +27,22 @@ EdgeMotion edge_motion(const FinderBody& body, std::int32_t e) noexcept {
 /// Sum of the outward normals of its faces; zero for a wire and for a sheet, which has no outside.
 Vec3 outward(const FinderBody& body, std::int32_t e) noexcept {
   Vec3 n = Vec3::Zero();
-  if (!body.has_faces() || body.shape.two_sided) return n;
-  for (const std::int32_t t : body.features.edges()[static_cast<std::size_t>(e)].triangle) {
-    if (t >= 0) n += body.face_normals[static_cast<std::size_t>(t)];
+  if (!body.has_faces() || body.two_sided) return n;
+  for (const std::int32_t t : body.features.edges()[as_size(e)].triangle) {
+    if (t >= 0) n += body.face_normals[as_size(t)];
   }
   return n;
 }
 
 FeatureRef edge_feature(const FinderBody& body, std::int32_t e, double s) noexcept {
   if (s > 0.0 && s < 1.0) return {FeatureKind::kEdge, e};
-  return {FeatureKind::kVertex, body.features.edges()[static_cast<std::size_t>(e)].vertex[s > 0.0 ? 1 : 0]};
+  return {FeatureKind::kVertex, body.features.edges()[as_size(e)].vertex[s > 0.0 ? 1 : 0]};
 }
 
 /// Edges within flat parts meet nothing that a vertex would not; one of two must be an edge for others to see.
 bool edges_matter(const FinderBody& a, std::int32_t i, const FinderBody& b, std::int32_t j) noexcept {
-  const EdgeShape s = a.has_faces() ? a.edge_shapes[static_cast<std::size_t>(i)] : EdgeShape::kConvex;
-  const EdgeShape t = b.has_faces() ? b.edge_shapes[static_cast<std::size_t>(j)] : EdgeShape::kConvex;
+  const EdgeShape s = a.has_faces() ? a.edge_shapes[as_size(i)] : EdgeShape::kConvex;
+  const EdgeShape t = b.has_faces() ? b.edge_shapes[as_size(j)] : EdgeShape::kConvex;
   return s != EdgeShape::kConcave && t != EdgeShape::kConcave && (s == EdgeShape::kConvex || t == EdgeShape::kConvex);
 }
 
@@ -51,8 +51,8 @@ bool edges_matter(const FinderBody& a, std::int32_t i, const FinderBody& b, std:
 void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
   if (!edges_matter(a_, i, b_, j)) return;
   if (self_) {
-    for (const std::int32_t v : a_.features.edges()[static_cast<std::size_t>(i)].vertex) {
-      const auto& other = b_.features.edges()[static_cast<std::size_t>(j)].vertex;
+    for (const std::int32_t v : a_.features.edges()[as_size(i)].vertex) {
+      const auto& other = b_.features.edges()[as_size(j)].vertex;
       if (v == other[0] || v == other[1]) return;
     }
   }
@@ -82,8 +82,8 @@ void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
 Vec3 FeatureSearch::find_touching_normal(std::int32_t i, std::int32_t j, const Vec3& away,
                                          const Vec3& out) const noexcept {
   const auto direction = [](const FinderBody& body, std::int32_t e) {
-    const auto& v = body.features.edges()[static_cast<std::size_t>(e)].vertex;
-    return Vec3((body.now[static_cast<std::size_t>(v[1])] - body.now[static_cast<std::size_t>(v[0])]).normalized());
+    const auto& v = body.features.edges()[as_size(e)].vertex;
+    return Vec3((body.now[as_size(v[1])] - body.now[as_size(v[0])]).normalized());
   };
   const Vec3 across = direction(a_, i).cross(direction(b_, j));
   constexpr double kParallel = 1e-3;
@@ -103,8 +103,8 @@ bool FeatureSearch::orient_edges(std::int32_t i, std::int32_t j, Meeting& m) con
   }
   if (self_) {
     const auto rest_at = [](const FinderBody& body, std::int32_t e) {
-      const auto& v = body.features.edges()[static_cast<std::size_t>(e)].vertex;
-      return Vec3(0.5 * (body.rest[static_cast<std::size_t>(v[0])] + body.rest[static_cast<std::size_t>(v[1])]));
+      const auto& v = body.features.edges()[as_size(e)].vertex;
+      return Vec3(0.5 * (body.rest[as_size(v[0])] + body.rest[as_size(v[1])]));
     };
     const double penetrates = (m.p - m.q).dot(m.normal) < 0.0 ? pair_.alarm_distance : 0.0;
     if (!((rest_at(a_, i) - rest_at(b_, j)).norm() > 2.0 * std::max(distance, penetrates))) return false;

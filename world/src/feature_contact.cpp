@@ -29,11 +29,11 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
   // No point inside is farther from the surface than half the least extent.
   const double max_depth = 0.51 * side.q.box.size().minCoeff();
   for (const std::int32_t v : side.p.features.vertices()) {
-    const Vec3& x = side.p.now[static_cast<std::size_t>(v)];
+    const Vec3& x = side.p.now[as_size(v)];
     if ((x.array() < side.q.box.lower.array()).any() || (x.array() > side.q.box.upper.array()).any()) continue;
     FinderBody::Inside hit;
     if (!side.q.find_inside(x, max_depth, hit)) continue;
-    inside[static_cast<std::size_t>(v)] = 1;
+    inside[as_size(v)] = 1;
     Meeting m;
     m.p = x;
     m.q = x + hit.depth * hit.normal;
@@ -42,14 +42,14 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
     m.foot_q = {hit.triangle, hit.weights};
     m.feature_p = {FeatureKind::kVertex, v};
     m.feature_q = triangle_feature(side.q, hit.triangle, hit.weights);
-    m.motion = side.p.next[static_cast<std::size_t>(v)] - x;
+    m.motion = side.p.next[as_size(v)] - x;
     if (side.q.rigid != nullptr) {
       const Vec3 arm = side.q.pose.rotation.conjugate() * (m.q - side.q.pose.position);
       m.motion -= side.q.next_pose.position + side.q.next_pose.rotation * arm - m.q;
     } else {
       const auto& corner = side.q.features.triangle(hit.triangle).vertex;
       for (std::size_t c = 0; c < 3; ++c) {
-        const auto i = static_cast<std::size_t>(corner[c]);
+        const auto i = as_size(corner[c]);
         m.motion -= hit.weights[static_cast<int>(c)] * (side.q.next[i] - side.q.now[i]);
       }
     }
@@ -58,8 +58,8 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
 }
 
 void FeatureSearch::visit(std::int32_t i, std::int32_t j) {
-  const SurfaceFeatures::Primitive& p = a_.features.primitives()[static_cast<std::size_t>(i)];
-  const SurfaceFeatures::Primitive& q = b_.features.primitives()[static_cast<std::size_t>(j)];
+  const SurfaceFeatures::Primitive& p = a_.features.primitives()[as_size(i)];
+  const SurfaceFeatures::Primitive& q = b_.features.primitives()[as_size(j)];
   const Side forth{a_, b_, false}, back{b_, a_, true};
   for (std::size_t c = 0; c < 3; ++c) {
     if (p.owns_vertex[c] && q.corners() == 3) meet_vertex_face(forth, p.vertex[c], j);
@@ -104,9 +104,9 @@ FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const
     (weights[c] == 0.0 ? off : on) = c;
     zeros += weights[c] == 0.0 ? 1 : 0;
   }
-  const auto next = static_cast<std::size_t>((off + 1) % 3);
+  const auto next = as_size((off + 1) % 3);
   if (zeros == 1) return {FeatureKind::kEdge, body.features.triangle_edges(triangle)[next]};
-  if (zeros == 2) return {FeatureKind::kVertex, body.features.triangle(triangle).vertex[static_cast<std::size_t>(on)]};
+  if (zeros == 2) return {FeatureKind::kVertex, body.features.triangle(triangle).vertex[as_size(on)]};
   return {FeatureKind::kFace, triangle};
 }
 
@@ -117,7 +117,7 @@ namespace {
 template <typename Visit>
 bool visit_neighbours(const FinderBody& body, FeatureRef feature, const Vec3& x, double time, const Visit& visit) {
   const auto at = [&](std::int32_t v) {
-    const auto i = static_cast<std::size_t>(v);
+    const auto i = as_size(v);
     return Vec3(body.now[i] + time * (body.next[i] - body.now[i]));
   };
   if (feature.kind == FeatureKind::kVertex) {
@@ -125,7 +125,7 @@ bool visit_neighbours(const FinderBody& body, FeatureRef feature, const Vec3& x,
       if (!visit(Vec3(at(v) - x), Vec3::Zero())) return false;
     }
   } else if (feature.kind == FeatureKind::kEdge) {
-    const SurfaceFeatures::Edge& edge = body.features.edges()[static_cast<std::size_t>(feature.index)];
+    const SurfaceFeatures::Edge& edge = body.features.edges()[as_size(feature.index)];
     const Vec3 along = at(edge.vertex[1]) - at(edge.vertex[0]);
     for (const std::int32_t v : edge.opposite) {
       if (v >= 0 && !visit(Vec3(at(v) - x), along)) return false;

@@ -9,8 +9,6 @@
 namespace palpate {
 namespace {
 
-using Kind = ContactShape::Kind;
-
 template <typename Wanted>
 const Wanted* require(const Body* body, const char* shape, const char* wanted) {
   const auto* found = dynamic_cast<const Wanted*>(body);
@@ -33,82 +31,75 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
   if (!(shape.friction >= 0.0) && !std::isnan(shape.friction)) {
     fail_input("contact shape: friction = {}; allowed: at least 0", shape.friction);
   }
-  if (is_plane()) {
-    const double length = shape.normal.norm();
+  if (const auto* given_plane = shape.as<ContactShape::Plane>()) {
+    plane = *given_plane;
+    const double length = plane.normal.norm();
     if (!(length > 0.0) || !std::isfinite(length)) fail_input("contact shape plane: the normal has no direction");
-    shape.normal /= length;
+    plane.normal /= length;
     return;
   }
   if (body == nullptr) fail_input("contact shape: only a plane may have no body");
   rigid = dynamic_cast<const RigidBody*>(body);
   chain = dynamic_cast<const BeamChain*>(body);
-  no_dv_.assign(static_cast<std::size_t>(body->block_count()), Vec3::Zero());
-  entries_.resize(static_cast<std::size_t>(std::max(2, body->max_row_entries())));
+  no_dv_.assign(as_size(body->block_count()), Vec3::Zero());
+  entries_.resize(as_size(std::max(2, body->max_row_entries())));
   const BodySurface surface = body->surface();
-  switch (shape.kind) {
-    case Kind::kNone:
-    case Kind::kPlane:
-      return;
-    case Kind::kPoint:
-      require<Particle>(body, "point", "a particle");
-      require_radius(shape.radius, true);
-      features = SurfaceFeatures::make_wire(1);
-      radius = shape.radius;
-      break;
-    case Kind::kChain:
-      require<BeamChain>(body, "chain", "a chain of beams");
-      features = SurfaceFeatures::make_wire(static_cast<std::size_t>(chain->node_count()));
-      radius = chain->radius();
-      break;
-    case Kind::kSphere:
-      require<RigidBody>(body, "sphere", "rigid");
-      require_radius(shape.radius, false);
-      features = SurfaceFeatures::make_wire(1);
-      local = {shape.pose.position};
-      radius = shape.radius;
-      break;
-    case Kind::kBox:
-      require<RigidBody>(body, "box", "rigid");
-      convex = std::make_unique<ConvexShape>(make_convex_box(shape.size, shape.pose));
-      break;
-    case Kind::kHull: {
-      require<RigidBody>(body, "hull", "rigid");
-      local.assign(surface.positions.begin(), surface.positions.end());
-      const Quat to_body = rigid->centre_pose().rotation.conjugate();
-      for (Vec3& p : local) p = to_body * (p - rigid->centre_pose().position);
-      convex = std::make_unique<ConvexShape>(make_convex_hull(local));
-      break;
+  if (shape.is<ContactShape::None>()) return;
+  if (const auto* point = shape.as<ContactShape::Point>()) {
+    require<Particle>(body, "point", "a particle");
+    require_radius(point->radius, true);
+    features = SurfaceFeatures::make_wire(1);
+    radius = point->radius;
+  } else if (is_chain()) {
+    require<BeamChain>(body, "chain", "a chain of beams");
+    features = SurfaceFeatures::make_wire(as_size(chain->node_count()));
+    radius = chain->radius();
+  } else if (const auto* sphere = shape.as<ContactShape::Sphere>()) {
+    require<RigidBody>(body, "sphere", "rigid");
+    require_radius(sphere->radius, false);
+    features = SurfaceFeatures::make_wire(1);
+    local = {sphere->position};
+    radius = sphere->radius;
+  } else if (const auto* box_shape = shape.as<ContactShape::Box>()) {
+    require<RigidBody>(body, "box", "rigid");
+    convex = std::make_unique<ConvexShape>(make_convex_box(box_shape->size, box_shape->pose));
+  } else if (shape.is<ContactShape::Hull>()) {
+    require<RigidBody>(body, "hull", "rigid");
+    local.assign(surface.positions.begin(), surface.positions.end());
+    const Quat to_body = rigid->centre_pose().rotation.conjugate();
+    for (Vec3& p : local) p = to_body * (p - rigid->centre_pose().position);
+    convex = std::make_unique<ConvexShape>(make_convex_hull(local));
+  } else if (const auto* sheet = shape.as<ContactShape::Surface>()) {
+    if (surface.triangles.empty()) fail_input("contact shape surface: the body has none");
+    features = SurfaceFeatures(surface.triangles, surface.positions.size());
+    two_sided = sheet->two_sided;
+    self = sheet->self;
+    if (two_sided) {
+      require_radius(sheet->half_thickness, true);
+      radius = sheet->half_thickness;
     }
-    case Kind::kSurface:
-      if (surface.triangles.empty()) fail_input("contact shape surface: the body has none");
-      features = SurfaceFeatures(surface.triangles, surface.positions.size());
-      if (shape.two_sided) {
-        require_radius(shape.radius, true);
-        radius = shape.radius;
-      }
-      break;
   }
   if (convex) {
     local = convex->polyhedron().vertices;
     features = make_surface_features(make_triangles(convex->polyhedron()));
   }
-  if (shape.kind == Kind::kSurface && rigid != nullptr) {
+  if (is_surface() && rigid != nullptr) {
     const Quat to_body = rigid->centre_pose().rotation.conjugate();
     for (const Vec3& p : surface.positions) local.push_back(to_body * (p - rigid->centre_pose().position));
   }
   for (const Vec3& p : local) size = std::max(size, p.norm());
-  const std::size_t vertices = shape.kind == Kind::kSurface ? surface.positions.size()
-                               : chain != nullptr           ? static_cast<std::size_t>(chain->node_count())
-                               : local.empty()              ? 1
-                                                            : local.size();
+  const std::size_t vertices = is_surface()       ? surface.positions.size()
+                               : chain != nullptr ? as_size(chain->node_count())
+                               : local.empty()    ? 1
+                                                  : local.size();
   now.assign(vertices, Vec3::Zero());
   next = vertex_normals = now;
-  face_normals.assign(static_cast<std::size_t>(features.triangle_count()), Vec3::Zero());
+  face_normals.assign(as_size(features.triangle_count()), Vec3::Zero());
   edge_shapes.assign(has_faces() ? features.edges().size() : 0, EdgeShape::kConvex);
   primitive_boxes_.resize(features.primitives().size());
   update(0.0, no_dv_);
   if (!finite) fail_input("contact shape: the body is not finite");
-  if (shape.self) rest = now;
+  if (self) rest = now;
   make_primitive_boxes(0.0);
   tree = BoxTree(primitive_boxes_);
   if (is_closed() && !convex) {
@@ -119,14 +110,16 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
 }
 
 void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
+  // A static mesh may have a million triangles: what was known of it holds.
+  if (finite && is_fixed()) return;
   finite = false;
-  if (is_plane() || shape.kind == Kind::kNone) return;
+  if (is_plane() || shape.is<ContactShape::None>()) return;
   if (dv.size() != no_dv_.size()) dv = no_dv_;
   if (rigid != nullptr) {
     update_rigid(h, dv);
-  } else if (chain != nullptr && shape.kind == Kind::kChain) {
+  } else if (is_chain()) {
     update_chain(h, dv);
-  } else if (shape.kind == Kind::kPoint) {
+  } else if (is_point()) {
     now[0] = body->compute_point({});
     next[0] = now[0] + h * (body->velocities()[0] + dv[0]);
   } else {
@@ -138,7 +131,7 @@ void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
 }
 
 void FinderBody::turn_back() noexcept {
-  if (!finite) return;
+  if (!finite || is_fixed()) return;
   std::swap(now, next);
   std::swap(pose, next_pose);
   grow_stale();
@@ -156,7 +149,7 @@ bool FinderBody::is_held(const FootRef& foot) noexcept {
   if (body->block_count() > 2) {
     count = body->compute_point_row({foot.element, foot.weights, Vec3::Zero()}, Vec3::UnitX(), entries_);
   } else {
-    for (; count < body->block_count(); ++count) entries_[static_cast<std::size_t>(count)].block = count;
+    for (; count < body->block_count(); ++count) entries_[as_size(count)].block = count;
   }
   const auto end = entries_.begin() + count;
   return std::all_of(entries_.begin(), end, [&](const auto& e) { return body->is_prescribed(e.block); });
@@ -187,7 +180,7 @@ void FinderBody::update_boxes() noexcept {
   BoundingBox then;
   double sum = 0.0;  // stays finite as long as all are
   for (const std::int32_t v : features.vertices()) {
-    const auto i = static_cast<std::size_t>(v);
+    const auto i = as_size(v);
     box.add(now[i]);
     then.add(next[i]);
     sum += now[i].cwiseAbs().sum() + next[i].cwiseAbs().sum();
@@ -208,21 +201,21 @@ void FinderBody::update_boxes() noexcept {
 void FinderBody::refresh_normals() noexcept {
   if (normals_fresh_ || !has_faces()) return;
   normals_fresh_ = true;
-  for (const std::int32_t v : features.vertices()) vertex_normals[static_cast<std::size_t>(v)].setZero();
+  for (const std::int32_t v : features.vertices()) vertex_normals[as_size(v)].setZero();
   for (std::int32_t t = 0; t < features.triangle_count(); ++t) {
     const auto& corner = features.triangle(t).vertex;
-    const Vec3& a = now[static_cast<std::size_t>(corner[0])];
-    const Vec3& b = now[static_cast<std::size_t>(corner[1])];
-    const Vec3& c = now[static_cast<std::size_t>(corner[2])];
+    const Vec3& a = now[as_size(corner[0])];
+    const Vec3& b = now[as_size(corner[1])];
+    const Vec3& c = now[as_size(corner[2])];
     const Vec3 area = (b - a).cross(c - a);
     const double length = area.norm();
-    Vec3& n = face_normals[static_cast<std::size_t>(t)];
+    Vec3& n = face_normals[as_size(t)];
     n = length > 0.0 ? Vec3(area / length) : Vec3::Zero();
     // Weighted by area: only the rough direction counts here.
-    for (const std::int32_t v : corner) vertex_normals[static_cast<std::size_t>(v)] += area;
+    for (const std::int32_t v : corner) vertex_normals[as_size(v)] += area;
   }
   for (const std::int32_t v : features.vertices()) {
-    Vec3& n = vertex_normals[static_cast<std::size_t>(v)];
+    Vec3& n = vertex_normals[as_size(v)];
     const double length = n.norm();
     if (length > 0.0) n /= length;
   }
@@ -237,12 +230,12 @@ void FinderBody::refresh_edges() noexcept {
     const SurfaceFeatures::Edge& edge = features.edges()[e];
     edge_shapes[e] = EdgeShape::kConvex;
     if (edge.triangle[1] < 0) continue;
-    const Vec3 across = now[static_cast<std::size_t>(edge.opposite[1])] - now[static_cast<std::size_t>(edge.vertex[0])];
-    const Vec3 along = (now[static_cast<std::size_t>(edge.vertex[1])] - now[static_cast<std::size_t>(edge.vertex[0])]);
+    const Vec3 across = now[as_size(edge.opposite[1])] - now[as_size(edge.vertex[0])];
+    const Vec3 along = (now[as_size(edge.vertex[1])] - now[as_size(edge.vertex[0])]);
     const double width = across.cross(along).norm() / std::max(along.norm(), 1e-300);
-    const double height = across.dot(face_normals[static_cast<std::size_t>(edge.triangle[0])]);
+    const double height = across.dot(face_normals[as_size(edge.triangle[0])]);
     if (std::abs(height) <= kFlat * width) edge_shapes[e] = EdgeShape::kFlat;
-    if (height > kFlat * width && !shape.two_sided) edge_shapes[e] = EdgeShape::kConcave;
+    if (height > kFlat * width && !two_sided) edge_shapes[e] = EdgeShape::kConcave;
   }
 }
 
@@ -257,13 +250,13 @@ FootRef FinderBody::vertex_foot(std::int32_t vertex) const noexcept {
 }
 
 FootRef FinderBody::edge_foot(std::int32_t e, double s) const noexcept {
-  const SurfaceFeatures::Edge& edge = features.edges()[static_cast<std::size_t>(e)];
+  const SurfaceFeatures::Edge& edge = features.edges()[as_size(e)];
   if (!has_faces()) return {e, Vec3(1.0 - s, s, 0.0)};
   FootRef foot{edge.triangle[0], Vec3::Zero()};
   const auto& corner = features.triangle(edge.triangle[0]).vertex;
   for (int c = 0; c < 3; ++c) {
-    if (corner[static_cast<std::size_t>(c)] == edge.vertex[0]) foot.weights[c] = 1.0 - s;
-    if (corner[static_cast<std::size_t>(c)] == edge.vertex[1]) foot.weights[c] = s;
+    if (corner[as_size(c)] == edge.vertex[0]) foot.weights[c] = 1.0 - s;
+    if (corner[as_size(c)] == edge.vertex[1]) foot.weights[c] = s;
   }
   return foot;
 }
@@ -274,7 +267,7 @@ void FinderBody::make_primitive_boxes(double margin) noexcept {
     const SurfaceFeatures::Primitive& primitive = features.primitives()[p];
     BoundingBox& b = primitive_boxes_[p] = BoundingBox{};
     for (std::int32_t c = 0; c < primitive.corners(); ++c) {
-      const auto v = static_cast<std::size_t>(primitive.vertex[static_cast<std::size_t>(c)]);
+      const auto v = as_size(primitive.vertex[as_size(c)]);
       b.add(now[v]);
       b.add(next[v]);
     }

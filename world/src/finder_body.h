@@ -51,18 +51,24 @@ class FinderBody {
   FootRef vertex_foot(std::int32_t vertex) const noexcept;
   FootRef edge_foot(std::int32_t edge, double s) const noexcept;  ///< at s from its first vertex to its second
 
-  bool is_plane() const noexcept { return shape.kind == ContactShape::Kind::kPlane; }
+  bool is_plane() const noexcept { return shape.is<ContactShape::Plane>(); }
+  bool is_point() const noexcept { return shape.is<ContactShape::Point>(); }
+  bool is_chain() const noexcept { return shape.is<ContactShape::Chain>(); }
+  bool is_surface() const noexcept { return shape.is<ContactShape::Surface>(); }
   /// Whether no force moves the body there: the whole body cannot move, or all nodes that carry the foot are
   /// prescribed.
   bool is_held(const FootRef& foot) noexcept;
   bool is_fixed() const noexcept { return is_plane() || body->block_count() == 0; }
   bool has_faces() const noexcept { return features.triangle_count() > 0; }
-  bool is_closed() const noexcept { return features.is_closed() && !shape.two_sided; }
+  bool is_closed() const noexcept { return features.is_closed() && !two_sided; }
 
   const Body* body;
   const RigidBody* rigid = nullptr;  ///< if it is one
   const BeamChain* chain = nullptr;  ///< likewise
   ContactShape shape;
+  ContactShape::Plane plane;  ///< if it is one, with a unit normal
+  bool two_sided = false;     ///< a sheet
+  bool self = false;          ///< touches itself
   SurfaceFeatures features;
   double radius = 0.0;                  ///< around vertices and edges [m]
   double size = 0.0;                    ///< of a rigid body: largest distance of a vertex from the centre of mass [m]

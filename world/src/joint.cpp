@@ -55,7 +55,7 @@ class Writer {
   }
 
   static void add_row(JointConstraint& c, bool turn, const Vec3& direction, double error) noexcept {
-    c.rows[static_cast<std::size_t>(c.constraint.rows++)] = {turn, direction, error};
+    c.rows[as_size(c.constraint.rows++)] = {turn, direction, error};
   }
 
   void add_turn_rows(JointConstraint& c, const Vec3& error, std::span<const Vec3> axes) const noexcept {

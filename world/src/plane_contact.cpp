@@ -8,12 +8,12 @@ void find_plane_contacts(PairContacts& pair) {
   FinderBody& body = plane_is_b ? *pair.a : *pair.b;
   if (body.is_plane() || !body.finite) return;
   body.refresh_normals();
-  const Vec3& n = plane.shape.normal;
+  const Vec3& n = plane.plane.normal;
   // A half-space and pieces between vertices: the vertices are all that can be lowest.
   for (const std::int32_t v : body.features.vertices()) {
-    const auto i = static_cast<std::size_t>(v);
-    const double gap = n.dot(body.now[i]) - plane.shape.offset - body.radius;
-    const double then = n.dot(body.next[i]) - plane.shape.offset - body.radius;
+    const auto i = as_size(v);
+    const double gap = n.dot(body.now[i]) - plane.plane.offset - body.radius;
+    const double then = n.dot(body.next[i]) - plane.plane.offset - body.radius;
     if (!(pair.backwards ? gap < -kMissedDepth : std::min(gap, then) <= pair.alarm_distance)) continue;
     if (gap > 0.0 && body.is_closed() && body.vertex_normals[i].dot(n) > 0.0) continue;  // looks away
     Candidate c;

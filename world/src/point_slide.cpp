@@ -62,7 +62,7 @@ class Slide {
     ContactPlane plane;
     plane.normal = along > 0.0 ? Vec3(-hit.hit.normal) : hit.hit.normal;  // towards the side the point is on
     plane.offset = plane.normal.dot(result_.position + hit.hit.t * way) + skin_;
-    plane.friction = world_.static_surfaces()[static_cast<std::size_t>(hit.body)].friction;
+    plane.friction = world_.static_surfaces()[as_size(hit.body)].friction;
     const double approach = std::abs(along);
     if (approach > 0.0) result_.position += std::max(0.0, hit.hit.t - skin_ / approach) * way;
     return plane;

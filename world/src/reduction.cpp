@@ -34,17 +34,16 @@ void remove_duplicates(std::vector<Candidate>& c) {
 std::size_t make_order(const std::vector<Candidate>& c, double spacing, std::vector<int>& order) {
   order.resize(c.size());
   for (std::size_t i = 0; i < c.size(); ++i) order[i] = static_cast<int>(i);
-  const auto level = [&](int i) { return std::floor(16.0 * c[static_cast<std::size_t>(i)].lowest / spacing); };
+  const auto level = [&](int i) { return std::floor(16.0 * c[as_size(i)].lowest / spacing); };
   std::sort(order.begin(), order.end(), [&](int i, int j) {
     const double x = level(i), y = level(j);
     if (x != y) return x < y;
-    return mix_bits(c[static_cast<std::size_t>(i)].feature) < mix_bits(c[static_cast<std::size_t>(j)].feature);
+    return mix_bits(c[as_size(i)].feature) < mix_bits(c[as_size(j)].feature);
   });
-  const auto first = std::min_element(order.begin(), order.end(), [&](int i, int j) {
-    return c[static_cast<std::size_t>(i)].lowest < c[static_cast<std::size_t>(j)].lowest;
-  });
+  const auto first = std::min_element(order.begin(), order.end(),
+                                      [&](int i, int j) { return c[as_size(i)].lowest < c[as_size(j)].lowest; });
   std::rotate(order.begin(), first, first + 1);
-  const Candidate& lowest = c[static_cast<std::size_t>(order[0])];
+  const Candidate& lowest = c[as_size(order[0])];
   Vec3 u, w;
   make_tangents(lowest.normal, u, w);
   std::size_t front = 1;
@@ -54,7 +53,7 @@ std::size_t make_order(const std::vector<Candidate>& c, double spacing, std::vec
     std::size_t best = 0;
     double farthest = d.dot(middle(lowest));
     for (std::size_t at = front; at < order.size(); ++at) {
-      const Candidate& x = c[static_cast<std::size_t>(order[at])];
+      const Candidate& x = c[as_size(order[at])];
       if (x.normal.dot(lowest.normal) < kSameSide || x.lowest > lowest.lowest + 0.5 * spacing) continue;
       const double far = d.dot(middle(x));
       if (far > farthest + 1e-3 * spacing) {
@@ -78,16 +77,16 @@ bool select(const std::vector<Candidate>& c, double full_radius, int max_count, 
   std::vector<int>& kept = scratch.kept;
   kept.clear();
   for (const int i : scratch.order) {
-    if (c[static_cast<std::size_t>(i)].bears) kept.push_back(i);
+    if (c[as_size(i)].bears) kept.push_back(i);
   }
   for (std::size_t at = 0; at < scratch.order.size(); ++at) {
     const int i = scratch.order[at];
     const double radius = at < front ? full_radius / 3.0 : full_radius;
-    const Candidate& x = c[static_cast<std::size_t>(i)];
+    const Candidate& x = c[as_size(i)];
     if (x.bears) continue;
     const Vec3 p = middle(x);
     const bool guarded = std::any_of(kept.begin(), kept.end(), [&](int k) {
-      const Candidate& y = c[static_cast<std::size_t>(k)];
+      const Candidate& y = c[as_size(k)];
       return (middle(y) - p).squaredNorm() < radius * radius && y.normal.dot(x.normal) > kSameSide;
     });
     if (guarded) continue;
@@ -134,7 +133,7 @@ void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count,
     if (select(c, radius, max_count, front, scratch)) break;
   }
   scratch.chosen.clear();
-  for (const int k : scratch.kept) scratch.chosen.push_back(c[static_cast<std::size_t>(k)]);
+  for (const int k : scratch.kept) scratch.chosen.push_back(c[as_size(k)]);
   c.swap(scratch.chosen);
 }
 

@@ -7,7 +7,7 @@
 namespace palpate {
 
 StageTimer::StageTimer(StepReport& report, Stage stage) noexcept
-    : total_(report.stage_time[static_cast<std::size_t>(stage)]), start_ns_(monotonic_ns()) {}
+    : total_(report.stage_time[as_size(stage)]), start_ns_(monotonic_ns()) {}
 
 StageTimer::~StageTimer() {
   const double elapsed = 1e-9 * static_cast<double>(monotonic_ns() - start_ns_);

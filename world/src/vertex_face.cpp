@@ -13,26 +13,24 @@ namespace {
 /// a sharp corner where no neighbour is nearer.
 bool looks_against(const FinderBody& body, std::int32_t vertex, const Vec3& normal) noexcept {
   if (!body.has_faces()) return true;
-  const double along = body.vertex_normals[static_cast<std::size_t>(vertex)].dot(normal);
-  if (along < -0.5 || (body.shape.two_sided && along > 0.5)) return true;
-  return is_local_minimum(body, {FeatureKind::kVertex, vertex}, body.now[static_cast<std::size_t>(vertex)], -normal,
-                          kFlatSlack);
+  const double along = body.vertex_normals[as_size(vertex)].dot(normal);
+  if (along < -0.5 || (body.two_sided && along > 0.5)) return true;
+  return is_local_minimum(body, {FeatureKind::kVertex, vertex}, body.now[as_size(vertex)], -normal, kFlatSlack);
 }
 
 Vec3 blend(const std::vector<Vec3>& x, const std::array<std::int32_t, 3>& corner, const Vec3& w) noexcept {
-  return w[0] * x[static_cast<std::size_t>(corner[0])] + w[1] * x[static_cast<std::size_t>(corner[1])] +
-         w[2] * x[static_cast<std::size_t>(corner[2])];
+  return w[0] * x[as_size(corner[0])] + w[1] * x[as_size(corner[1])] + w[2] * x[as_size(corner[2])];
 }
 
 MovingVertex moving(const FinderBody& body, std::int32_t v) noexcept {
-  const auto i = static_cast<std::size_t>(v);
+  const auto i = as_size(v);
   return {body.now[i], body.next[i] - body.now[i]};
 }
 
 }  // namespace
 
 void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
-  const auto v = static_cast<std::size_t>(vertex);
+  const auto v = as_size(vertex);
   const auto& corner = side.q.features.triangle(triangle).vertex;
   if (self_ && (corner[0] == vertex || corner[1] == vertex || corner[2] == vertex)) return;
   const bool inside = (side.swapped && !self_ ? pair_.b_inside : pair_.a_inside)[v] != 0;
@@ -43,9 +41,8 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   if (is_apart(moving(side.p, vertex), face, radii + pair_.alarm_distance)) return;
   Meeting m;
   m.p = side.p.now[v];
-  const Vec3 w = closest_on_triangle(m.p, side.q.now[static_cast<std::size_t>(corner[0])],
-                                     side.q.now[static_cast<std::size_t>(corner[1])],
-                                     side.q.now[static_cast<std::size_t>(corner[2])]);
+  const Vec3 w = closest_on_triangle(m.p, side.q.now[as_size(corner[0])], side.q.now[as_size(corner[1])],
+                                     side.q.now[as_size(corner[2])]);
   m.q = blend(side.q.now, corner, w);
   m.motion = side.p.next[v] - m.p - (blend(side.q.next, corner, w) - m.q);
   m.feature_p = {FeatureKind::kVertex, vertex};
@@ -67,14 +64,14 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
   // On an edge or a corner itself all faces around bear, in a fold together.
   if (distance <= kTouching) m.feature_q = {FeatureKind::kFace, triangle};
   if (!is_local_minimum(side.q, m.feature_q, m.q, away, kStrict)) return false;
-  const Vec3& face = side.q.face_normals[static_cast<std::size_t>(triangle)];
+  const Vec3& face = side.q.face_normals[as_size(triangle)];
   const double height = away.dot(face);
   // Right above or below its border counts as on the face: meshes of equal make meet like that.
   constexpr double kUpright = 1e-6;
   const bool on_face = m.feature_q.kind == FeatureKind::kFace || (away - height * face).norm() <= kUpright * distance;
   m.normal = on_face ? face : Vec3(away / distance);
   bool behind = height < 0.0;
-  if (side.q.shape.two_sided) {
+  if (side.q.two_sided) {
     if (on_face && behind) m.normal = -face;
     if (!(distance > 0.0) && m.motion.dot(face) > 0.0) m.normal = -face;
     behind = false;
@@ -85,14 +82,13 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
   if (!looks_against(side.p, vertex, m.normal)) return false;
   if (self_) {
     const double limit = behind ? 2.0 * pair_.alarm_distance : 2.0 * distance;
-    const Vec3 rest = side.p.rest[static_cast<std::size_t>(vertex)] -
-                      blend(side.q.rest, side.q.features.triangle(triangle).vertex, w);
+    const Vec3 rest = side.p.rest[as_size(vertex)] - blend(side.q.rest, side.q.features.triangle(triangle).vertex, w);
     if (!(rest.norm() > limit)) return false;
   }
   if (!behind) return true;
   // Behind a face of an open surface, or of the body itself: a shallow penetration, or none at all.
   if (!on_face || distance > pair_.alarm_distance || (!self_ && side.q.is_closed())) return false;
-  return !self_ || side.p.vertex_normals[static_cast<std::size_t>(vertex)].dot(face) < -0.5;
+  return !self_ || side.p.vertex_normals[as_size(vertex)].dot(face) < -0.5;
 }
 
 void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
@@ -107,8 +103,8 @@ void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::
   Meeting m;
   m.normal = impact.normal;
   // From inside out, or with the back: not what a closed body can do.
-  const Vec3& front = side.q.face_normals[static_cast<std::size_t>(triangle)];
-  if (!side.q.shape.two_sided && m.normal.dot(front) < 0.0) return;
+  const Vec3& front = side.q.face_normals[as_size(triangle)];
+  if (!side.q.two_sided && m.normal.dot(front) < 0.0) return;
   if (!looks_against(side.p, vertex, m.normal)) return;
   m.p = point.start;
   m.q = blend(side.q.now, corner, w);
@@ -125,7 +121,7 @@ void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::
 }
 
 void FeatureSearch::meet_point_wire(const Side& side, std::int32_t edge) {
-  const SurfaceFeatures::Edge& e = side.q.features.edges()[static_cast<std::size_t>(edge)];
+  const SurfaceFeatures::Edge& e = side.q.features.edges()[as_size(edge)];
   const MovingVertex p = moving(side.p, 0), q0 = moving(side.q, e.vertex[0]), q1 = moving(side.q, e.vertex[1]);
   double s = closest_on_segment(p.start, q0.start, q1.start);
   const auto meet = [&](const Vec3& normal) {

@@ -28,7 +28,7 @@ bool World::find_closest(const Vec3& p, double max_distance, WorldClosest& out) 
     }
   }
   if (!found) return false;
-  out.normal = statics_[static_cast<std::size_t>(out.body)].surface.pseudo_normal(out.closest);
+  out.normal = statics_[as_size(out.body)].surface.pseudo_normal(out.closest);
   out.signed_distance = std::copysign(out.closest.distance, (p - out.closest.point).dot(out.normal));
   return true;
 }

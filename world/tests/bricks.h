@@ -13,8 +13,7 @@ inline constexpr double kGravity = 9.81;
 
 inline int add_plane(World& world, double friction, const Vec3& normal = Vec3::UnitY()) {
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kPlane;
-  shape.normal = normal.normalized();
+  shape.kind = ContactShape::Plane{.normal = normal.normalized()};
   shape.friction = friction;
   return world.add({"plane", nullptr, shape});
 }
@@ -35,14 +34,13 @@ inline int add_brick(World& world, const BrickOptions& o) {
   s.pose = o.pose;
   s.velocity = o.velocity;
   ContactShape shape;
-  shape.kind = o.touches ? ContactShape::Kind::kBox : ContactShape::Kind::kNone;
-  shape.size = o.size;
+  if (o.touches) shape.kind = ContactShape::Box{.size = o.size};
   shape.friction = o.friction;
   return world.add({"brick", std::make_unique<RigidBody>(s), shape});
 }
 
 inline const RigidBody& rigid(const World& world, int body) {
-  return dynamic_cast<const RigidBody&>(*world.bodies()[static_cast<std::size_t>(body)].body);
+  return dynamic_cast<const RigidBody&>(*world.bodies()[as_size(body)].body);
 }
 
 inline Vec3 position_of(const World& world, int body) {
@@ -70,20 +68,6 @@ inline Course run(World& world, double seconds, double h) {
     course.not_converged += !report.converged;
   }
   return course;
-}
-
-/// Σ of the contact forces on a body [N], world frame.
-inline Vec3 contact_force_on(const World& world, int body) {
-  Vec3 sum = Vec3::Zero();
-  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
-    const Contact& c = world.contacts()[i];
-    const double sign = (c.body_a == body ? 1.0 : 0.0) - (c.body_b == body ? 1.0 : 0.0);
-    Vec3 t1, t2;
-    make_tangents(c.normal, t1, t2);
-    const Vec3& f = world.contact_forces()[i];
-    sum += sign * (f.x() * c.normal + f.y() * t1 + f.z() * t2);
-  }
-  return sum;
 }
 
 }  // namespace palpate::testing

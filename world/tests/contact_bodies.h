@@ -18,9 +18,12 @@
 // Bodies to touch each other, and a finder with what it needs.
 namespace palpate::testing {
 
-using Kind = ContactShape::Kind;
+using Surface = ContactShape::Surface;
+using Hull = ContactShape::Hull;
+using Chain = ContactShape::Chain;
 
-inline ContactShape shape_of(Kind kind, double friction = 0.5) {
+template <typename Kind>
+ContactShape shape_of(Kind kind, double friction = 0.5) {
   ContactShape s;
   s.kind = kind;
   s.friction = friction;
@@ -28,28 +31,19 @@ inline ContactShape shape_of(Kind kind, double friction = 0.5) {
 }
 
 inline ContactShape box_shape(const Vec3& size) {
-  ContactShape s = shape_of(Kind::kBox);
-  s.size = size;
-  return s;
+  return shape_of(ContactShape::Box{.size = size});
 }
 
 inline ContactShape sphere_shape(double radius) {
-  ContactShape s = shape_of(Kind::kSphere);
-  s.radius = radius;
-  return s;
+  return shape_of(ContactShape::Sphere{.radius = radius});
 }
 
 inline ContactShape point_shape(double radius) {
-  ContactShape s = shape_of(Kind::kPoint);
-  s.radius = radius;
-  return s;
+  return shape_of(ContactShape::Point{radius});
 }
 
 inline ContactShape plane_shape(const Vec3& normal, double offset) {
-  ContactShape s = shape_of(Kind::kPlane);
-  s.normal = normal;
-  s.offset = offset;
-  return s;
+  return shape_of(ContactShape::Plane{normal, offset});
 }
 
 inline std::unique_ptr<RigidBody> make_rigid(const Pose& pose, TriangleMesh surface = {}) {
@@ -96,7 +90,7 @@ class Scene {
     report = finder.find(h, {}, contacts);
     return report;
   }
-  Body& body(int i) { return *bodies[static_cast<std::size_t>(i)]; }
+  Body& body(int i) { return *bodies[as_size(i)]; }
 
   /// What every contact promises.
   void check_contacts(double size) const {
@@ -123,7 +117,7 @@ class Scene {
 
  private:
   void check_foot(int index, const BodyPoint& foot, const Vec3& point, double tolerance) const {
-    const Body* body = bodies[static_cast<std::size_t>(index)].get();
+    const Body* body = bodies[as_size(index)].get();
     // A plane has no material points, and a particle's radius turns with nothing: it keeps its centre as foot.
     if (body == nullptr || dynamic_cast<const Particle*>(body) != nullptr) return;
     EXPECT_NEAR((body->compute_point(foot) - point).norm(), 0.0, tolerance);

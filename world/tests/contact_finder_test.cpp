@@ -13,7 +13,8 @@ namespace palpate::contact_finder_test {
 namespace {
 
 using testing::box_shape;
-using testing::Kind;
+using testing::Chain;
+using testing::Hull;
 using testing::make_chain;
 using testing::make_rigid;
 using testing::make_soft_block;
@@ -23,6 +24,7 @@ using testing::random_pose;
 using testing::Scene;
 using testing::shape_of;
 using testing::sphere_shape;
+using testing::Surface;
 
 /// A cylinder of 160 triangles on a block with its top at y = 0.05, lying on its side or standing, pressed in by
 /// `depth`.
@@ -38,15 +40,15 @@ std::unique_ptr<RigidBody> make_tool(bool standing, double depth) {
 
 TEST(Reduction, FewContactsGuardEveryVertexOfACylinderOnABlock) {
   for (const bool standing : {false, true}) {
-    for (const auto kind : {Kind::kSurface, Kind::kHull}) {
+    for (const ContactShape& kind : {shape_of(Surface{}), shape_of(Hull{})}) {
       for (const int cells : {8, 16}) {
         Scene scene({.alarm_distance = 0.003, .max_contacts_per_soft_pair = 24});
         const auto tool = make_tool(standing, 0.002);
         ASSERT_EQ(tool->surface().triangles.size(), 160u);
         const TriangleTree tree(TriangleMesh{{tool->surface().positions.begin(), tool->surface().positions.end()},
                                              {tool->surface().triangles.begin(), tool->surface().triangles.end()}});
-        scene.add(std::make_unique<RigidBody>(*tool), shape_of(kind));
-        scene.add(make_soft_block(Vec3::Constant(0.1), {cells, cells, cells}), shape_of(Kind::kSurface));
+        scene.add(std::make_unique<RigidBody>(*tool), kind);
+        scene.add(make_soft_block(Vec3::Constant(0.1), {cells, cells, cells}), shape_of(Surface{}));
         scene.find();
         scene.check_contacts(0.2);
         EXPECT_GE(scene.contacts.size(), standing ? 8u : 4u);
@@ -72,7 +74,7 @@ TEST(Reduction, FewContactsGuardEveryVertexOfACylinderOnABlock) {
 TEST(Reduction, FlatBoxOnAFineMeshKeepsItsCorners) {
   Scene scene({.alarm_distance = 0.002, .max_contacts_per_soft_pair = 24});
   scene.add(make_rigid({Vec3(0.003, 0.05 + 0.01 - 1e-4, 0.001), Quat::Identity()}), box_shape(Vec3(0.05, 0.02, 0.03)));
-  scene.add(make_soft_block(Vec3::Constant(0.1), {20, 4, 20}), shape_of(Kind::kSurface));
+  scene.add(make_soft_block(Vec3::Constant(0.1), {20, 4, 20}), shape_of(Surface{}));
   scene.find();
   scene.check_contacts(0.2);
   EXPECT_LE(scene.contacts.size(), 24u);
@@ -108,13 +110,12 @@ TEST(Continuous, ThinFastPlateDoesNotPassASheetNorASoftBlock) {
         scene.add(make_rigid({Vec3(0.003, side * start, 0.002), tilt}), box_shape(Vec3(0.04, 0.001, 0.04)));
         scene.body(0).set_velocities(std::vector<Vec3>{v, Vec3::Zero()});
         if (target == 0) {  // 1 mm thick, closed
-          scene.add(std::make_unique<StaticBody>(make_box(Vec3(0.1, 0.001, 0.1), 5)), shape_of(Kind::kSurface));
+          scene.add(std::make_unique<StaticBody>(make_box(Vec3(0.1, 0.001, 0.1), 5)), shape_of(Surface{}));
         } else if (target == 1) {  // no thickness
-          ContactShape sheet = shape_of(Kind::kSurface);
-          sheet.two_sided = true;
+          ContactShape sheet = shape_of(Surface{.two_sided = true});
           scene.add(std::make_unique<StaticBody>(make_sine_surface({.amplitude = 0.0, .cell = 0.02})), sheet);
         } else {
-          scene.add(make_soft_block(Vec3::Constant(0.1), {4, 4, 4}), shape_of(Kind::kSurface));
+          scene.add(make_soft_block(Vec3::Constant(0.1), {4, 4, 4}), shape_of(Surface{}));
         }
         scene.find(h);
         scene.check_contacts(0.3);
@@ -135,12 +136,11 @@ TEST(Continuous, ThinFastPlateDoesNotPassASheetNorASoftBlock) {
 }
 
 TEST(Continuous, FastThinChainAndPointDoNotPassASheet) {
-  ContactShape sheet = shape_of(Kind::kSurface);
-  sheet.two_sided = true;
+  ContactShape sheet = shape_of(Surface{.two_sided = true});
   Scene scene({.alarm_distance = 0.001});
   scene.add(std::make_unique<StaticBody>(make_sine_surface({.amplitude = 0.002, .cell = 0.004})), sheet);
   const Vec3 points[] = {Vec3(-0.02, 0.04, 0.001), Vec3(0.0, 0.041, 0.002), Vec3(0.02, 0.04, 0.0)};
-  scene.add(make_chain(points, 0.0005), shape_of(Kind::kChain));
+  scene.add(make_chain(points, 0.0005), shape_of(Chain{}));
   scene.add(std::make_unique<Particle>(1.0, Vec3(0.011, -0.03, 0.013)), point_shape(0.0));
   std::vector<Vec3> v(6, Vec3::Zero());
   for (std::size_t i = 0; i < 6; i += 2) v[i] = Vec3(0.0, -10.0, 0.0);
@@ -159,9 +159,7 @@ TEST(Continuous, FastThinChainAndPointDoNotPassASheet) {
 
 TEST(Sheet, WhatIsPressedIntoItsThicknessStaysOnItsSide) {
   for (const double side : {1.0, -1.0}) {
-    ContactShape sheet = shape_of(Kind::kSurface);
-    sheet.two_sided = true;
-    sheet.radius = 0.0005;
+    ContactShape sheet = shape_of(Surface{.two_sided = true, .half_thickness = 0.0005});
     Scene scene({.alarm_distance = 0.002});
     scene.add(std::make_unique<Particle>(1.0, Vec3(0.003, side * 0.0002, 0.001)), point_shape(0.0));
     scene.add(std::make_unique<StaticBody>(make_sine_surface({.amplitude = 0.0, .cell = 0.01})), sheet);
@@ -178,9 +176,9 @@ TEST(Sheet, WhatIsPressedIntoItsThicknessStaysOnItsSide) {
 /// A bar bent into a ring until its ends nearly meet.
 std::unique_ptr<CorotationalTets> make_bent_bar(double opening) {
   auto bar = make_soft_block(Vec3(0.2, 0.01, 0.01), {40, 2, 2});
-  std::vector<double> state(static_cast<std::size_t>(bar->state_size()));
+  std::vector<double> state(as_size(bar->state_size()));
   bar->save_state(state);
-  for (std::size_t n = 0; n < static_cast<std::size_t>(bar->node_count()); ++n) {
+  for (std::size_t n = 0; n < as_size(bar->node_count()); ++n) {
     Eigen::Map<Vec3> x(&state[3 * n]);
     const double radius = 0.2 / (2.0 * std::numbers::pi) - x.y();
     const double angle = x.x() / 0.2 * (2.0 * std::numbers::pi - opening);
@@ -191,8 +189,7 @@ std::unique_ptr<CorotationalTets> make_bent_bar(double opening) {
 }
 
 TEST(SelfContact, EndsOfABentBarTouchAndNothingElse) {
-  ContactShape shape = shape_of(Kind::kSurface);
-  shape.self = true;
+  ContactShape shape = shape_of(Surface{.self = true});
   // At rest nothing touches although all neighbours are near.
   Scene straight({.alarm_distance = 0.004});
   straight.add(make_soft_block(Vec3(0.2, 0.01, 0.01), {40, 2, 2}), shape);
@@ -203,7 +200,7 @@ TEST(SelfContact, EndsOfABentBarTouchAndNothingElse) {
     Scene scene({.alarm_distance = 0.004});
     auto bar = make_soft_block(Vec3(0.2, 0.01, 0.01), {40, 2, 2});
     const auto bent = make_bent_bar(opening);
-    std::vector<double> state(static_cast<std::size_t>(bar->state_size()));
+    std::vector<double> state(as_size(bar->state_size()));
     CorotationalTets& moved = *bar;
     scene.add(std::move(bar), shape);
     bent->save_state(state);
@@ -228,14 +225,14 @@ void fill(Scene& scene, const std::vector<int>& order, std::vector<int>* place =
   for (int i = 0; i < 6; ++i) {
     made.emplace_back(make_rigid(random_pose(random, 0.06)), box_shape(Vec3(0.05, 0.03, 0.04)));
     made.emplace_back(make_rigid(random_pose(random, 0.06)), sphere_shape(0.02));
-    made.emplace_back(make_rigid(random_pose(random, 0.06), make_torus(0.02, 0.008, 12, 8)), shape_of(Kind::kSurface));
+    made.emplace_back(make_rigid(random_pose(random, 0.06), make_torus(0.02, 0.008, 12, 8)), shape_of(Surface{}));
     const Pose p = random_pose(random, 0.06);
     const Vec3 points[] = {p.position, p.position + p.rotation * Vec3(0.02, 0.0, 0.0),
                            p.position + p.rotation * Vec3(0.04, 0.01, 0.0)};
-    made.emplace_back(make_chain(points, 0.002), shape_of(Kind::kChain));
+    made.emplace_back(make_chain(points, 0.002), shape_of(Chain{}));
     made.emplace_back(std::make_unique<Particle>(1.0, random_pose(random, 0.06).position), point_shape(0.001));
   }
-  made.emplace_back(make_soft_block(Vec3(0.08, 0.05, 0.08), {4, 3, 4}), shape_of(Kind::kSurface));
+  made.emplace_back(make_soft_block(Vec3(0.08, 0.05, 0.08), {4, 3, 4}), shape_of(Surface{}));
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   for (auto& [body, shape] : made) {
     if (body == nullptr) continue;
@@ -247,9 +244,9 @@ void fill(Scene& scene, const std::vector<int>& order, std::vector<int>* place =
   }
   if (place != nullptr) place->resize(made.size());
   for (std::size_t i = 0; i < made.size(); ++i) {
-    const auto from = order.empty() ? i : static_cast<std::size_t>(order[i]);
+    const auto from = order.empty() ? i : as_size(order[i]);
     const int at = scene.add(std::move(made[from].first), made[from].second);
-    if (place != nullptr) (*place)[static_cast<std::size_t>(at)] = static_cast<int>(from);
+    if (place != nullptr) (*place)[as_size(at)] = static_cast<int>(from);
   }
 }
 
@@ -298,8 +295,8 @@ TEST(ContactFinder, OrderOfBodiesDoesNotMatter) {
   const auto summarise = [](const Scene& scene, const std::vector<int>& name) {
     std::map<std::pair<int, int>, std::pair<int, double>> pairs;
     for (const Contact& c : scene.contacts) {
-      const int a = name.empty() ? c.body_a : name[static_cast<std::size_t>(c.body_a)];
-      const int b = name.empty() ? c.body_b : name[static_cast<std::size_t>(c.body_b)];
+      const int a = name.empty() ? c.body_a : name[as_size(c.body_a)];
+      const int b = name.empty() ? c.body_b : name[as_size(c.body_b)];
       auto& [count, gap] = pairs.try_emplace({std::min(a, b), std::max(a, b)}, 0, 1.0).first->second;
       ++count;
       gap = std::min(gap, c.gap);
@@ -324,7 +321,7 @@ TEST(ContactFinder, IdsPersistUnderSmallMotionAndDifferBetweenPairs) {
   EXPECT_EQ(before.size(), scene.contacts.size());
   for (const auto& body : scene.bodies) {
     if (body != nullptr) {
-      const std::vector<Vec3> none(static_cast<std::size_t>(body->block_count()), Vec3::Zero());
+      const std::vector<Vec3> none(as_size(body->block_count()), Vec3::Zero());
       const double h = 1e-5;  // 5 µm
       body->linearise(std::span(&h, 1));
       body->advance(h, none);
@@ -376,7 +373,7 @@ TEST(ContactFinder, IgnoredPairsAndFixedBodiesDoNotTouch) {
   Scene scene;
   scene.add(make_rigid({}), sphere_shape(0.1));
   scene.add(make_rigid({Vec3(0.15, 0.0, 0.0), Quat::Identity()}), sphere_shape(0.1));
-  scene.add(std::make_unique<StaticBody>(make_box(Vec3::Constant(0.3), 1)), shape_of(Kind::kSurface));
+  scene.add(std::make_unique<StaticBody>(make_box(Vec3::Constant(0.3), 1)), shape_of(Surface{}));
   scene.add(nullptr, plane_shape(Vec3::UnitY(), 1.0));
   scene.finder.ignore(1, 0);
   scene.finder.ignore(0, 2);

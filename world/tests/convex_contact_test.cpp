@@ -8,11 +8,13 @@ namespace palpate::convex_contact_test {
 namespace {
 
 using testing::box_shape;
+using testing::Hull;
 using testing::make_rigid;
 using testing::plane_shape;
 using testing::Scene;
 using testing::shape_of;
 using testing::sphere_shape;
+using testing::Surface;
 
 constexpr double kEps = 0x1p-52;
 
@@ -41,12 +43,12 @@ TEST(PlaneContact, DepthOfAnyBodyIsThatOfItsLowestPoint) {
   const TriangleMesh blob = make_noisy_sphere(0.05, 200, 0.01, 4);
   for (int trial = 0; trial < 20; ++trial) {
     const Vec3 n = testing::random_pose(random, 1.0).rotation * Vec3::UnitX();
-    for (const auto kind : {testing::Kind::kHull, testing::Kind::kSurface}) {
+    for (const ContactShape& kind : {shape_of(Hull{}), shape_of(Surface{})}) {
       Scene scene;
       const auto body = make_rigid(testing::random_pose(random, 0.03), blob);
       double lowest = std::numeric_limits<double>::infinity();
       for (const Vec3& p : body->surface().positions) lowest = std::min(lowest, n.dot(p));
-      scene.add(std::make_unique<RigidBody>(*body), shape_of(kind));
+      scene.add(std::make_unique<RigidBody>(*body), kind);
       scene.add(nullptr, plane_shape(n, lowest + 2e-3));
       EXPECT_NEAR(scene.find().deepest, 2e-3, 1e-15);
       scene.check_contacts(0.1);
@@ -159,7 +161,7 @@ TEST(ConvexContact, HullOfABoxTouchesLikeTheBox) {
     Scene boxes({.alarm_distance = 0.02}), hulls({.alarm_distance = 0.02});
     for (const Pose& pose : {x, y}) {
       boxes.add(make_rigid(pose), box_shape(a));
-      hulls.add(make_rigid(pose, make_box(a, 2)), shape_of(testing::Kind::kHull));
+      hulls.add(make_rigid(pose, make_box(a, 2)), shape_of(Hull{}));
     }
     boxes.find();
     hulls.find();
@@ -184,8 +186,8 @@ TEST(ConvexContact, HullsOfManyFacesAreAsNearAsSpheres) {
     std::uniform_real_distribution<double> uniform(0.09, 0.108);
     y.position *= uniform(random) / y.position.norm();
     Scene scene({.alarm_distance = 0.01});
-    scene.add(make_rigid(x, ball), shape_of(testing::Kind::kHull));
-    scene.add(make_rigid(y, ball), shape_of(testing::Kind::kHull));
+    scene.add(make_rigid(x, ball), shape_of(Hull{}));
+    scene.add(make_rigid(y, ball), shape_of(Hull{}));
     scene.find();
     scene.check_contacts(1.0);
     ASSERT_FALSE(scene.contacts.empty());
@@ -241,8 +243,8 @@ TEST(ContactFinder, RefusesShapesThatDoNotFit) {
   const Particle particle(1.0, Vec3::Zero());
   EXPECT_THROW(finder.add(&particle, box_shape(Vec3::Ones())), InputError);
   EXPECT_THROW(finder.add(rigid.get(), testing::point_shape(0.1)), InputError);
-  EXPECT_THROW(finder.add(rigid.get(), shape_of(testing::Kind::kSurface)), InputError);
-  EXPECT_THROW(finder.add(rigid.get(), shape_of(testing::Kind::kHull)), InputError);
+  EXPECT_THROW(finder.add(rigid.get(), shape_of(Surface{})), InputError);
+  EXPECT_THROW(finder.add(rigid.get(), shape_of(Hull{})), InputError);
   EXPECT_THROW(finder.add(rigid.get(), box_shape(Vec3(1.0, 0.0, 1.0))), InputError);
   EXPECT_THROW(finder.add(nullptr, sphere_shape(1.0)), InputError);
   EXPECT_THROW(finder.ignore(0, 1), InputError);

@@ -17,7 +17,7 @@ int add_soft(World& world, TetMesh mesh, const Vec3& position, double young_modu
   const Material material{
       .young_modulus = young_modulus, .poisson_ratio = 0.4, .density = 1000.0, .stiffness_damping = 0.005};
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = 0.3;
   return world.add({"soft", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1)), shape});
 }

@@ -8,7 +8,8 @@ namespace palpate::feature_contact_test {
 namespace {
 
 using testing::box_shape;
-using testing::Kind;
+using testing::Chain;
+using testing::Hull;
 using testing::make_chain;
 using testing::make_rigid;
 using testing::make_soft_block;
@@ -18,6 +19,7 @@ using testing::random_pose;
 using testing::Scene;
 using testing::shape_of;
 using testing::sphere_shape;
+using testing::Surface;
 
 /// A body as points, segments and triangles with a radius, for brute force.
 struct Pieces {
@@ -73,8 +75,7 @@ struct Made {
 Pieces pieces_of(const BodySurface& surface) {
   Pieces out;
   for (const auto& [i, j, k] : surface.triangles) {
-    out.parts.push_back({surface.positions[static_cast<std::size_t>(i)], surface.positions[static_cast<std::size_t>(j)],
-                         surface.positions[static_cast<std::size_t>(k)]});
+    out.parts.push_back({surface.positions[as_size(i)], surface.positions[as_size(j)], surface.positions[as_size(k)]});
   }
   return out;
 }
@@ -89,22 +90,22 @@ Made make(Sort sort, const Pose& pose) {
   switch (sort) {
     case Sort::kSoft: {
       auto block = make_soft_block(Vec3(0.05, 0.04, 0.03), {3, 2, 2});
-      std::vector<double> state(static_cast<std::size_t>(block->state_size()));
+      std::vector<double> state(as_size(block->state_size()));
       block->save_state(state);
-      for (std::size_t n = 0; n < static_cast<std::size_t>(block->node_count()); ++n) {
+      for (std::size_t n = 0; n < as_size(block->node_count()); ++n) {
         Eigen::Map<Vec3> x(&state[3 * n]);
         x = (pose.position + pose.rotation * Vec3(x)).eval();
       }
       block->restore_state(state);
       m.pieces = pieces_of(block->surface());
       m.body = std::move(block);
-      m.shape = shape_of(Kind::kSurface);
+      m.shape = shape_of(Surface{});
       break;
     }
     case Sort::kBox:
       m.body = make_rigid(pose);
       m.shape = box_shape(Vec3(0.05, 0.03, 0.02));
-      m.pieces = pieces_of(StaticBody(placed(make_box(m.shape.size, 1))).surface());
+      m.pieces = pieces_of(StaticBody(placed(make_box(m.shape.as<ContactShape::Box>()->size, 1))).surface());
       break;
     case Sort::kSphere:
       m.body = make_rigid(pose);
@@ -114,12 +115,12 @@ Made make(Sort sort, const Pose& pose) {
     case Sort::kHull:
     case Sort::kMesh:
       m.body = make_rigid(pose, sort == Sort::kHull ? make_cylinder(0.02, 0.04, 7, 1) : make_torus(0.02, 0.008, 9, 6));
-      m.shape = shape_of(sort == Sort::kHull ? Kind::kHull : Kind::kSurface);
+      m.shape = sort == Sort::kHull ? shape_of(Hull{}) : shape_of(Surface{});
       m.pieces = pieces_of(m.body->surface());
       break;
     case Sort::kStatic:
       m.body = std::make_unique<StaticBody>(placed(make_noisy_sphere(0.025, 80, 0.005, 3)));
-      m.shape = shape_of(Kind::kSurface);
+      m.shape = shape_of(Surface{});
       m.pieces = pieces_of(m.body->surface());
       break;
     case Sort::kChain: {
@@ -127,7 +128,7 @@ Made make(Sort sort, const Pose& pose) {
       for (int i = 0; i < 5; ++i)
         points.push_back(pose.position + pose.rotation * Vec3(0.01 * i - 0.02, 0.0005 * i * i, 0.0));
       m.body = make_chain(points, 0.003);
-      m.shape = shape_of(Kind::kChain);
+      m.shape = shape_of(Chain{});
       for (std::size_t i = 0; i + 1 < points.size(); ++i) m.pieces.parts.push_back({points[i], points[i + 1]});
       m.pieces.radius = 0.003;
       break;
@@ -170,7 +171,7 @@ TEST(FeatureContact, NearestContactIsTheDistanceOfAllFeatures) {
         SCOPED_TRACE(::testing::Message() << static_cast<int>(first) << " on " << static_cast<int>(second));
         ASSERT_FALSE(scene.contacts.empty());
         // Convex pairs prefer faces up to 1e-3 of the smaller size; of others the distance is exact.
-        const bool convex = scene.contacts.size() > 0 && a.shape.kind != Kind::kSphere &&
+        const bool convex = scene.contacts.size() > 0 && !a.shape.is<ContactShape::Sphere>() &&
                             (first == Sort::kBox || first == Sort::kHull) &&
                             (second == Sort::kBox || second == Sort::kHull);
         EXPECT_NEAR(nearest->gap, expected, convex ? 5e-5 : 1e-14);
@@ -194,7 +195,7 @@ TEST(FeatureContact, PointInsideAClosedSurfaceGoesOutTheShortestWay) {
     ++inside;
     Scene scene;
     scene.add(std::make_unique<Particle>(1.0, p), point_shape(0.002));
-    scene.add(std::make_unique<StaticBody>(mesh), shape_of(Kind::kSurface));
+    scene.add(std::make_unique<StaticBody>(mesh), shape_of(Surface{}));
     EXPECT_NEAR(scene.find().deepest, 0.002 - expected, 1e-15);
     scene.check_contacts(0.1);
     ASSERT_EQ(scene.contacts.size(), 1u);
@@ -213,7 +214,7 @@ TEST(FeatureContact, VertexInAGrooveTouchesBothWalls) {
   groove.triangles = {{0, 1, 2}, {1, 3, 2}, {0, 4, 1}, {4, 5, 1}};
   Scene scene({.alarm_distance = 0.03});
   scene.add(make_rigid({Vec3(0.01, 0.16, 0.0), Quat::Identity()}), sphere_shape(0.1));
-  scene.add(std::make_unique<StaticBody>(groove), shape_of(Kind::kSurface));
+  scene.add(std::make_unique<StaticBody>(groove), shape_of(Surface{}));
   scene.find();
   scene.check_contacts(1.0);
   ASSERT_EQ(scene.contacts.size(), 2u);
@@ -230,9 +231,8 @@ TEST(FeatureContact, SlidingOnAFlatMeshMeetsNoInnerEdges) {
     Scene scene({.alarm_distance = 0.002});
     scene.add(std::make_unique<Particle>(1.0, Vec3(0.013, 1e-6, 0.002)), point_shape(0.0));
     scene.add(make_rigid({Vec3(-0.01, 0.005 + 1e-6, 0.02), Quat::Identity()}, make_box(Vec3(0.03, 0.01, 0.02), 3)),
-              shape_of(Kind::kSurface));
-    scene.add(std::make_unique<StaticBody>(make_sine_surface({.amplitude = 0.0, .cell = 0.01})),
-              shape_of(Kind::kSurface));
+              shape_of(Surface{}));
+    scene.add(std::make_unique<StaticBody>(make_sine_surface({.amplitude = 0.0, .cell = 0.01})), shape_of(Surface{}));
     scene.body(0).set_velocities(std::vector<Vec3>{Vec3(0.2, -0.01, 0.1)});
     scene.body(1).set_velocities(std::vector<Vec3>{Vec3(0.2, -0.01, 0.1), Vec3::Zero()});
     scene.finder.ignore(0, 1);
@@ -249,8 +249,8 @@ TEST(FeatureContact, CrossedBarsTouchEdgeToEdgeAndPart) {
     const Quat ridge_x = rotation_from_vector(Vec3(0.25 * std::numbers::pi, 0, 0));
     const Quat ridge_z = rotation_from_vector(Vec3(0, 0, 0.25 * std::numbers::pi));
     scene.add(make_rigid({Vec3(0, 0.02 * std::sqrt(2.0) + gap, 0), ridge_z}, make_box(Vec3(0.02, 0.02, 0.2), 1)),
-              shape_of(Kind::kSurface));
-    scene.add(make_rigid({Vec3::Zero(), ridge_x}, make_box(Vec3(0.2, 0.02, 0.02), 1)), shape_of(Kind::kSurface));
+              shape_of(Surface{}));
+    scene.add(make_rigid({Vec3::Zero(), ridge_x}, make_box(Vec3(0.2, 0.02, 0.02), 1)), shape_of(Surface{}));
     scene.find();
     scene.check_contacts(0.3);
     ASSERT_EQ(scene.contacts.size(), 1u);

@@ -46,7 +46,7 @@ TEST(SlidingBlock, AcceleratesAsCoulombSays) {
   Slope slope(angle, mu);
   run(slope.world, 1.0, kStep);
   const double a = kGravity * (std::sin(angle) - mu * std::cos(angle));
-  const Vec3 v = slope.world.bodies()[static_cast<std::size_t>(slope.block)].body->velocities()[0];
+  const Vec3 v = slope.world.bodies()[as_size(slope.block)].body->velocities()[0];
   EXPECT_NEAR(v.dot(slope.down), a, 1e-6 * a);
 }
 
@@ -86,10 +86,10 @@ TEST(PushedBlock, ContactForceBalancesWeightAndPush) {
   const int block = add_brick(world, o);
   world.prepare();
   const Vec3 push(2.0, 0.0, 1.0);
-  world.bodies()[static_cast<std::size_t>(block)].body->external_forces()[0] = push;
+  world.bodies()[as_size(block)].body->external_forces()[0] = push;
   run(world, 1.0, kStep);
   const Vec3 weight(0.0, -1.0 * kGravity, 0.0);
-  EXPECT_LT((contact_force_on(world, block) + weight + push).norm(), 1e-6 * kGravity);
+  EXPECT_LT((world.compute_contact_force(block) + weight + push).norm(), 1e-6 * kGravity);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ int add_particle(World& world, double mass, const Vec3& at) {
 }
 
 Body* body_of(World& world, int i) {
-  return i < 0 ? nullptr : world.bodies()[static_cast<std::size_t>(i)].body.get();
+  return i < 0 ? nullptr : world.bodies()[as_size(i)].body.get();
 }
 
 int tie(World& world, Joint::Kind kind, int a, int b, const Pose& place) {
@@ -28,7 +28,7 @@ int tie(World& world, Joint::Kind kind, int a, int b, const Pose& place) {
 }
 
 double error_of(World& world, int joint) {
-  const Joint& j = world.joints()[static_cast<std::size_t>(joint)];
+  const Joint& j = world.joints()[as_size(joint)];
   return compute_joint_error(j, body_of(world, j.body_a), body_of(world, j.body_b));
 }
 
@@ -132,7 +132,7 @@ TEST(Hinge, StopsAtItsLimitAndItsSpringHasItsPeriod) {
   const int flap = add_brick(world, o);
   const int joint =
       tie(world, Joint::Kind::kHinge, flap, -1, {Vec3::Zero(), Quat::FromTwoVectors(Vec3::UnitX(), Vec3::UnitZ())});
-  world.joints()[static_cast<std::size_t>(joint)].lower = -0.5;
+  world.joints()[as_size(joint)].lower = -0.5;
   world.prepare();
   run(world, 3.0, 0.005);
   const Vec3 p = position_of(world, flap);
@@ -146,7 +146,7 @@ TEST(Hinge, StopsAtItsLimitAndItsSpringHasItsPeriod) {
   const int wing = add_brick(spring, o);
   const int held =
       tie(spring, Joint::Kind::kHinge, wing, -1, {Vec3::Zero(), Quat::FromTwoVectors(Vec3::UnitX(), Vec3::UnitZ())});
-  spring.joints()[static_cast<std::size_t>(held)].stiffness = 2.0;
+  spring.joints()[as_size(held)].stiffness = 2.0;
   spring.prepare();
   const double inertia = 0.01 / 6.0 + 0.01;
   const double expected = 2.0 * std::numbers::pi * std::sqrt(inertia / 2.0);
@@ -164,7 +164,7 @@ TEST(Slider, RunsAlongItsAxisAndItsFrictionHolds) {
     const Vec3 axis = Vec3(1.0, -1.0, 0.0).normalized();
     const int joint =
         tie(world, Joint::Kind::kSlider, car, -1, {Vec3::Zero(), Quat::FromTwoVectors(Vec3::UnitX(), axis)});
-    world.joints()[static_cast<std::size_t>(joint)].max_drive = drive;
+    world.joints()[as_size(joint)].max_drive = drive;
     world.prepare();
     run(world, 0.5, 0.001);
     const Vec3 v = rigid(world, car).velocities()[0];
@@ -190,9 +190,9 @@ TEST(Fixed, CarriesForceAndMoment) {
   EXPECT_LT(error_of(world, joint), 1e-8);
   // The wall carries two bricks of 1 kg: 2 g, with the moment 2 g · 0.1 m about its end.
   // The solver stops at 1e-9 m, which is 1e-5 N through W = h²/m.
-  EXPECT_NEAR(world.lambda()[1], 2.0 * kGravity, 2e-5);
+  EXPECT_NEAR(world.memory().joint_forces[1], 2.0 * kGravity, 2e-5);
   const double arm = world.joints()[0].arm;
-  EXPECT_NEAR(world.lambda()[5] * arm, 2.0 * kGravity * 0.1, 2e-5 * 0.1);
+  EXPECT_NEAR(world.memory().joint_forces[5] * arm, 2.0 * kGravity * 0.1, 2e-5 * 0.1);
 }
 
 // A bead on a helix-like polyline, pulled by gravity, comes to rest at its lower end, on the line all the way.
@@ -260,8 +260,8 @@ TEST(Ball, TiesThreadsToSoftBodiesAndWeights) {
   EXPECT_LT(error_of(world, upper), 1e-8);
   EXPECT_LT(error_of(world, lower), 1e-8);
   const double thread_mass = 1000.0 * std::numbers::pi * 1e-6 * 0.1;
-  EXPECT_NEAR(world.lambda()[1], (0.02 + thread_mass) * kGravity, 1e-4);
-  EXPECT_NEAR(world.lambda()[4], 0.02 * kGravity, 1e-4);
+  EXPECT_NEAR(world.memory().joint_forces[1], (0.02 + thread_mass) * kGravity, 1e-4);
+  EXPECT_NEAR(world.memory().joint_forces[4], 0.02 * kGravity, 1e-4);
 }
 
 TEST(Joint, NamesWhatIsWrong) {

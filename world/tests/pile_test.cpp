@@ -25,7 +25,7 @@ TEST(Stack, OfTenCubesStandsStillForAMinute) {
   for (std::size_t i = 0; i < cubes.size(); ++i) EXPECT_LT((position_of(world, cubes[i]) - start[i]).norm(), 1e-5) << i;
   EXPECT_LT(course.deepest, 1e-5);
   // The lowest carries all ten.
-  EXPECT_NEAR(contact_force_on(world, cubes[0]).y(), 1.0 * kGravity, 1e-3 * kGravity);
+  EXPECT_NEAR(world.compute_contact_force(cubes[0]).y(), 1.0 * kGravity, 1e-3 * kGravity);
 }
 
 TEST(Pyramid, Of55CubesStands) {
@@ -67,7 +67,7 @@ TEST(Pile, Of80CubesSettles) {
   const double kinetic = world.compute_energy().kinetic;
   EXPECT_LT(kinetic, 80.0 * 0.5 * 1e-2 * 1e-2);  // below 1 cm/s on average
   // At rest the floor carries them all.
-  EXPECT_NEAR(-contact_force_on(world, floor).y(), 80.0 * kGravity, 0.02 * 80.0 * kGravity);
+  EXPECT_NEAR(-world.compute_contact_force(floor).y(), 80.0 * kGravity, 0.02 * 80.0 * kGravity);
   for (const int c : cubes) EXPECT_GT(position_of(world, c).y(), 0.04);
 }
 

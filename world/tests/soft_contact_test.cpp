@@ -15,7 +15,7 @@ using namespace testing;
 
 ContactShape surface_shape(double friction) {
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = friction;
   return shape;
 }
@@ -33,7 +33,7 @@ int add_soft_block(World& world, const Vec3& size, const std::array<int, 3>& cel
 
 double lowest(const World& world, int body) {
   double y = 1e9;
-  for (const Vec3& p : world.bodies()[static_cast<std::size_t>(body)].body->surface().positions) y = std::min(y, p.y());
+  for (const Vec3& p : world.bodies()[as_size(body)].body->surface().positions) y = std::min(y, p.y());
   return y;
 }
 
@@ -57,7 +57,7 @@ TEST(SoftCylinder, DroppedOnAPlaneRestsOnIt) {
   }
   EXPECT_GT(below, -1e-8);  // the solver's tolerance and its sum over nodes
   EXPECT_LT(world.compute_energy().kinetic, 1e-7);
-  EXPECT_NEAR(contact_force_on(world, cylinder).y(), mass * kGravity, 1e-3 * mass * kGravity);
+  EXPECT_NEAR(world.compute_contact_force(cylinder).y(), mass * kGravity, 1e-3 * mass * kGravity);
 }
 
 /// Load per length of a cylinder pressed between two planes by `squeeze` in all: Johnson 1985, eq. 5.57, solved for P.
@@ -89,15 +89,13 @@ TEST(SoftCylinder, PressedBetweenPlanesFollowsHertz) {
                std::make_unique<CorotationalTets>(mesh, std::span(&material, 1), CorotationalTetSettings{.fem = fem}),
                surface_shape(0.0)});
     ContactShape plane;
-    plane.kind = ContactShape::Kind::kPlane;
-    plane.offset = -(R - 0.5 * squeeze);
-    plane.normal = Vec3::UnitX();
+    plane.kind = ContactShape::Plane{.normal = Vec3::UnitX(), .offset = -(R - 0.5 * squeeze)};
     const int left = world.add({"left", nullptr, plane});
-    plane.normal = -Vec3::UnitX();
+    plane.kind = ContactShape::Plane{.normal = -Vec3::UnitX(), .offset = -(R - 0.5 * squeeze)};
     world.add({"right", nullptr, plane});
     world.prepare();
     run(world, 2.0, 0.02);
-    const double P = contact_force_on(world, left).norm() / length;
+    const double P = world.compute_contact_force(left).norm() / length;
     error.push_back(P / hertz_load(E, R, squeeze) - 1.0);
   }
   EXPECT_LT(std::abs(error[2]), 0.03);
@@ -121,9 +119,9 @@ TEST(SoftBlocks, OnEachOtherBalance) {
   constexpr int kSteps = 100;
   for (int i = 0; i < kSteps; ++i) {
     course = run(world, 0.01, 0.01);
-    const double f = contact_force_on(world, upper).y();
+    const double f = world.compute_contact_force(upper).y();
     on_upper += f / kSteps;
-    on_lower += contact_force_on(world, lower).y() / kSteps;
+    on_lower += world.compute_contact_force(lower).y() / kSteps;
     largest = std::max(largest, std::abs(f - m_upper * kGravity));
     EXPECT_LT(course.deepest, 2e-4);
   }
@@ -168,8 +166,7 @@ TEST(ThinSheet, StopsPointsAndChains) {
   World world(settings);
   world.add(StaticSurface{"sheet", TriangleTree(make_box(Vec3(0.4, 0.001, 0.4), 6)), 0.3});
   ContactShape point;
-  point.kind = ContactShape::Kind::kPoint;
-  point.radius = 0.0005;
+  point.kind = ContactShape::Point{0.0005};
   auto particle = std::make_unique<Particle>(0.001, Vec3(0.05, 0.05, 0.05));
   particle->set_velocities(std::vector<Vec3>{Vec3(0.0, -10.0, 0.0)});
   const int ball = world.add({"ball", std::move(particle), point});
@@ -184,12 +181,12 @@ TEST(ThinSheet, StopsPointsAndChains) {
   for (std::size_t i = 0; i < 12; i += 2) v[i] = Vec3(0.0, -10.0, 0.0);
   body->set_velocities(v);
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kChain;
+  shape.kind = ContactShape::Chain{};
   const int wire = world.add({"wire", std::move(body), shape});
   world.prepare();
   run(world, 0.2, 0.01);
-  EXPECT_GT(world.bodies()[static_cast<std::size_t>(ball)].body->compute_point({}).y(), 0.0);
-  const auto& c = dynamic_cast<const BeamChain&>(*world.bodies()[static_cast<std::size_t>(wire)].body);
+  EXPECT_GT(world.bodies()[as_size(ball)].body->compute_point({}).y(), 0.0);
+  const auto& c = dynamic_cast<const BeamChain&>(*world.bodies()[as_size(wire)].body);
   for (int n = 0; n < c.node_count(); ++n) EXPECT_GT(c.node_pose(n).position.y(), 0.0) << n;
 }
 

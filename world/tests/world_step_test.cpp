@@ -17,7 +17,7 @@ World make_mixed_world(const std::array<int, 3>& cells = {4, 2, 4}) {
   TetMesh mesh = make_tet_block(Vec3(0.16, 0.06, 0.16), cells);
   for (Vec3& v : mesh.vertices) v.y() += 0.0301;
   ContactShape shape;
-  shape.kind = ContactShape::Kind::kSurface;
+  shape.kind = ContactShape::Surface{};
   shape.friction = 0.5;
   world.add({"soft", std::make_unique<CorotationalTets>(mesh, std::span(&material, 1)), shape});
   int top = -1;
@@ -34,9 +34,9 @@ World make_mixed_world(const std::array<int, 3>& cells = {4, 2, 4}) {
   chain.rest = make_chain_poses(points);
   chain.section = make_round_section(0.001, 0.3);
   chain.material = {.young_modulus = 1e8, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 2.0};
-  shape.kind = ContactShape::Kind::kChain;
+  shape.kind = ContactShape::Chain{};
   const int wire = world.add({"wire", std::make_unique<BeamChain>(chain), shape});
-  const auto body = [&](int i) { return world.bodies()[static_cast<std::size_t>(i)].body.get(); };
+  const auto body = [&](int i) { return world.bodies()[as_size(i)].body.get(); };
   Joint j = make_joint(Joint::Kind::kBall, body(wire), body(top), {knot, Quat::Identity()});
   j.body_a = wire;
   j.body_b = top;
@@ -45,14 +45,20 @@ World make_mixed_world(const std::array<int, 3>& cells = {4, 2, 4}) {
   return world;
 }
 
-/// The world up to its compliance, at time steps `h`, with the contacts of a step of 10 ms.
-void assemble(World& world, std::span<const double> h) {
-  const double detection = 0.01;
-  ASSERT_TRUE(world.compute_free_motion({&detection, 1}));
-  world.find_contacts();
-  ASSERT_TRUE(world.compute_free_motion(h));
-  world.assemble_rows();
-  ASSERT_TRUE(world.assemble_compliance());
+/// The contacts that a step of 10 ms would have.
+std::vector<Contact> find_contacts(World& world) {
+  StepReport report;
+  std::optional<FreeMotion> free = begin_step(world, {.h = 0.01}, report);
+  const FoundContacts found = std::move(*free).find_contacts(report);
+  return {found.contacts().begin(), found.contacts().end()};
+}
+
+/// A step up to its compliance, with those contacts.
+StepProblem assemble(World& world, const StepRequest& request) {
+  const std::vector<Contact> contacts = find_contacts(world);
+  StepReport report;
+  std::optional<FreeMotion> free = begin_step(world, request, report);
+  return std::move(*std::move(*free).keep_contacts(contacts).assemble(report));
 }
 
 Eigen::MatrixXd full_matrix(const ConstraintProblem& problem) {
@@ -75,38 +81,63 @@ TEST(SecondTimeStep, GivesTheProblemOfAStepOfThatLength) {
     EXPECT_EQ(world.bodies()[1].body->allows_two_threads(), cells[0] > 4);
     run(world, 0.1, 0.01);
     run(other, 0.1, 0.01);
-    const double both[] = {0.02, 0.001};
-    assemble(world, both);
-    assemble(other, std::span(both).last(1));
+    const StepProblem both = assemble(world, {.h = 0.02, .tick = 0.001});
+    const StepProblem alone = assemble(other, {.h = 0.001});
     ConstraintProblem second, first;
-    ASSERT_TRUE(world.compute_problem(1, -1, second));
+    ASSERT_TRUE(both.compute_problem(1, -1, second));
     ASSERT_GT(second.rows(), 30);
-    expect_same(second, other.problem());
-    ASSERT_TRUE(world.compute_problem(0, -1, first));
-    expect_same(first, world.problem());
-    // In parts, the second time step first.
-    ASSERT_TRUE(world.begin_free_motion(both));
-    ASSERT_TRUE(world.finish_free_motion(1));
-    ASSERT_TRUE(world.finish_free_motion(0));
-    world.assemble_rows();
-    ASSERT_TRUE(world.assemble_compliance());
-    expect_same(first, world.problem());
-    ASSERT_TRUE(world.compute_problem(1, -1, first));
-    expect_same(first, second);
+    expect_same(second, alone.problem());
+    ASSERT_TRUE(both.compute_problem(0, -1, first));
+    expect_same(first, both.problem());
   }
+}
+
+/// Keeps the two problems of a step.
+class Problems final : public StepReader {
+ public:
+  ConstraintProblem step, tick;
+  bool solve(const StepProblem& problem, std::vector<double>&) override {
+    problem.compute_problem(0, -1, step);
+    return false;
+  }
+  void read_solved(const SolvedStep& solved, StepReport&) override { solved.compute_problem(1, -1, tick); }
+};
+
+// Beside the contacts, in a second thread, the tick's free motion is the same to the bit.
+TEST(SecondTimeStep, IsTheSameBesideTheStepAsAfterIt) {
+  World world = make_mixed_world({8, 4, 8}), other = make_mixed_world({8, 4, 8});
+  run(world, 0.1, 0.01);
+  run(other, 0.1, 0.01);
+  Problems beside;
+  StepReport report;
+  ASSERT_TRUE(run_step(world, {.h = 0.02, .tick = 0.001}, report, &beside));
+  std::optional<FreeMotion> free = begin_step(other, {.h = 0.02, .tick = 0.001}, report);
+  ASSERT_TRUE(free);
+  std::optional<StepProblem> problem = std::move(*free).find_contacts(report).assemble(report);
+  ASSERT_TRUE(problem);
+  SolverSettings settings = problem->solver_settings();
+  std::optional<SolvedStep> solved = std::move(*problem).solve(settings, report);
+  while (std::optional<FoundContacts> missed = solved->find_missed(report)) {
+    std::optional<StepProblem> again = std::move(*missed).assemble(report);
+    solved = std::move(*again).solve(settings, report);
+  }
+  ConstraintProblem after;
+  ASSERT_TRUE(solved->compute_problem(0, -1, after));
+  expect_same(beside.step, after);
+  ASSERT_TRUE(solved->compute_problem(1, -1, after));
+  expect_same(beside.tick, after);
 }
 
 // What a body left out does not bring is its own: W without it and its own W are the whole.
 TEST(BodyLeftOut, TakesItsComplianceAndItsMotionAlong) {
   World world = make_mixed_world();
   run(world, 0.1, 0.01);
-  const double h[] = {0.02, 0.001};
-  assemble(world, h);
+  const StepProblem step = assemble(world, {.h = 0.02, .tick = 0.001});
   ConstraintProblem whole, rest;
-  ASSERT_TRUE(world.compute_problem(1, -1, whole));
+  ASSERT_TRUE(step.compute_problem(1, -1, whole));
   for (const int left_out : {1, 2, 5}) {  // soft, light, chain
-    ASSERT_TRUE(world.compute_problem(1, left_out, rest));
-    const ConstraintSide& side = world.side(left_out);
+    ASSERT_TRUE(step.compute_problem(1, left_out, rest));
+    const ConstraintSide& side = step.side(left_out);
     Eigen::MatrixXd own = Eigen::MatrixXd::Zero(whole.rows(), whole.rows());
     if (side.kind == ConstraintSide::Kind::kDense) {
       const auto rows = whole.dense_row_map(side.body);
@@ -145,7 +176,7 @@ TEST(MixedWorld, ComesToRestAndTheFloorCarriesAll) {
   double borne = 0.0;
   for (int i = 0; i < 50; ++i) {
     run(world, 0.01, 0.01);
-    borne -= contact_force_on(world, 0).y() / 50.0;
+    borne -= world.compute_contact_force(0).y() / 50.0;
   }
   EXPECT_NEAR(borne, weight, 0.01 * weight);
   EXPECT_LT(world.compute_energy().kinetic, 1e-4);
@@ -159,7 +190,7 @@ TEST(MixedWorld, TwoOfThemGiveTheSameBits) {
   one.save_state(a);
   two.save_state(b);
   EXPECT_EQ(a.bodies, b.bodies);
-  EXPECT_EQ(a.joint_forces, b.joint_forces);
+  EXPECT_EQ(a.memory.joint_forces, b.memory.joint_forces);
 }
 
 TEST(MixedWorld, StepsAllocateNothingOnceTheyHaveBeenAsLarge) {

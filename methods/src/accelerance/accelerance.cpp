@@ -1,15 +1,13 @@
 #include "accelerance/accelerance.h"
 
 #include "accelerance/halves.h"
-#include "palpate/core/fields.h"
 
 namespace palpate {
 namespace {
 
 Method make(const MethodContext& context, accelerance::Exchange exchange) {
-  check_settings("accelerance", context.settings.accelerance);
   return {layout_of<accelerance::Model>(), layout_of<accelerance::Feedback>(),
-          accelerance::make_slow_half(context, exchange), accelerance::make_fast_half(context)};
+          accelerance::make_slow_half(context, exchange), accelerance::make_fast_half(context), Sharing::kAlone};
 }
 
 }  // namespace
@@ -22,17 +20,18 @@ Method make_impulse(const MethodContext& context) {
   return make(context, accelerance::Exchange::kImpulses);
 }
 
-std::string refuse_accelerance(const World& world, const ToolSettings& tool) {
-  if (tool.kind == ToolSettings::Kind::kChain)
-    return "the hand must hold a point, a rigid tool or fingers, not a chain";
+std::string refuse_accelerance(const ToolInWorld& c) {
+  const World& world = c.world;
+  const ToolSettings& tool = c.tool;
+  if (tool.kind == ToolSettings::Kind::kChain || tool.kind == ToolSettings::Kind::kSoft)
+    return "the hand must hold a point, a rigid tool or fingers, not a chain or a soft tool";
   if (tool.kind == ToolSettings::Kind::kRigid && !tool.convex) return "the pointer must be convex";
   if (world.is_static()) return "nothing in the world can move";
   for (const WorldBody& b : world.bodies()) {
     if (b.body && b.body->block_count() > 2) return "all bodies must be rigid, and \"" + b.name + "\" is not";
   }
   for (const Joint& j : world.joints()) {
-    if (world.tool() >= 0 && (j.body_a == world.tool() || j.body_b == world.tool()))
-      return "nothing may be tied to the tool";
+    if (c.body() >= 0 && (j.body_a == c.body() || j.body_b == c.body())) return "nothing may be tied to the tool";
   }
   return {};
 }

@@ -8,6 +8,6 @@ namespace palpate {
 
 Method make_accelerance(const MethodContext& context);
 Method make_impulse(const MethodContext& context);
-std::string refuse_accelerance(const World& world, const ToolSettings& tool);
+std::string refuse_accelerance(const ToolInWorld& context);
 
 }  // namespace palpate

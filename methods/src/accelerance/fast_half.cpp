@@ -2,6 +2,7 @@
 
 #include "accelerance/halves.h"
 #include "accelerance/pointer_forces.h"
+#include "palpate/methods/accelerance_settings.h"
 
 namespace palpate::accelerance {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 class AcceleranceFast final : public TypedFastHalf<Model, Feedback> {
  public:
   explicit AcceleranceFast(const MethodContext& c)
-      : settings_(c.settings.accelerance),
+      : settings_(c.settings.get<AcceleranceSettings>("accelerance")),
         dt_(c.dt),
         stiffness_(c.tool.coupling.stiffness),
         turns_(c.tool.kind != ToolSettings::Kind::kPoint),
@@ -33,7 +34,7 @@ class AcceleranceFast final : public TypedFastHalf<Model, Feedback> {
   void solve(const DeviceState& device, TickResult& out) noexcept;
   void write(const DeviceState& device, TickResult& out) const noexcept;
   void advance() noexcept;
-  std::size_t neighbours() const noexcept { return static_cast<std::size_t>(model_->neighbours); }
+  std::size_t neighbours() const noexcept { return as_size(model_->neighbours); }
 
   const AcceleranceSettings settings_;
   const double dt_, stiffness_;
@@ -80,7 +81,7 @@ bool AcceleranceFast::is_sound(const Model& m) noexcept {
   if (m.local_joints < 0 || m.local_joints > kMaxLocalJoints) return false;
   const std::int32_t entries = 6 * m.columns * m.neighbours * m.neighbours;
   bool finite = Eigen::Map<const Eigen::VectorXd>(m.A.data(), entries).allFinite();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(m.neighbours); ++i) {
+  for (std::size_t i = 0; i < as_size(m.neighbours); ++i) {
     const Neighbour& n = m.neighbour[i];
     finite = finite && n.pose.position.allFinite() && n.pose.rotation.coeffs().allFinite() && n.velocity.allFinite() &&
              n.nonlinear.allFinite() && n.acceleration.allFinite();
@@ -146,7 +147,7 @@ void AcceleranceFast::write(const DeviceState& device, TickResult& out) const no
     ++out.contacts;
     out.wrench.force += a.force;
     if (turns_) out.wrench.torque += (a.foot - device.pose.position).cross(a.force);
-    out.finger_forces[static_cast<std::size_t>(model_->contact[a.contact].pointer)] += a.force;
+    out.finger_forces[as_size(model_->contact[a.contact].pointer)] += a.force;
   }
 }
 

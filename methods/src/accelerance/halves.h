@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "messages.h"
+#include "accelerance/messages.h"
 
 namespace palpate::accelerance {
 

@@ -6,9 +6,7 @@ namespace palpate::accelerance {
 
 JointFrames::JointFrames(const World& world) {
   for (const Joint& joint : world.joints()) {
-    const auto body_of = [&](int i) {
-      return i < 0 ? nullptr : world.bodies()[static_cast<std::size_t>(i)].body.get();
-    };
+    const auto body_of = [&](int i) { return i < 0 ? nullptr : world.bodies()[as_size(i)].body.get(); };
     const Body *a = body_of(joint.body_a), *b = body_of(joint.body_b);
     const JointEnds now = find_joint_ends(joint, a, b);
     const auto in_body = [](const Body* body, const Vec3& p, const Quat& q) {
@@ -26,7 +24,7 @@ JointEnds JointFrames::find_ends(const LocalJoint& local, std::span<const Pose> 
   const Ends& ends = at(local);
   const auto in_world = [&](int neighbour, const Pose& end) {
     if (neighbour < 0) return end;
-    const Pose& body = poses[static_cast<std::size_t>(neighbour)];
+    const Pose& body = poses[as_size(neighbour)];
     return Pose{body.position + body.rotation * end.position, body.rotation * end.rotation};
   };
   const Pose a = in_world(local.a, ends.a), b = in_world(local.b, ends.b);

@@ -11,7 +11,7 @@ class JointFrames {
 
   const Joint& joint(const LocalJoint& local) const noexcept { return at(local).joint; }
   /// A loop with poses can do it: points and frames are all it has. Curves and boxes are held by A alone.
-  bool is_local(int joint) const noexcept { return ends_[static_cast<std::size_t>(joint)].local; }
+  bool is_local(int joint) const noexcept { return ends_[as_size(joint)].local; }
   JointEnds find_ends(const LocalJoint& local, std::span<const Pose> poses) const noexcept;
 
  private:
@@ -20,7 +20,7 @@ class JointFrames {
     Pose a, b;  ///< in the frames at the bodies' centres; of what does not move, in the world's
     bool local = false;
   };
-  const Ends& at(const LocalJoint& local) const noexcept { return ends_[static_cast<std::size_t>(local.joint)]; }
+  const Ends& at(const LocalJoint& local) const noexcept { return ends_[as_size(local.joint)]; }
 
   std::vector<Ends> ends_;
 };

@@ -12,7 +12,7 @@ Vec3 velocity_at(const Vec6& u, const Vec3& arm) noexcept {
 }  // namespace
 
 /// Of two neighbours, the part of A for six or three inputs; the missing ones are zero.
-LocalDynamics::Mat6 LocalDynamics::read_block(int row, int column) const noexcept {
+Mat6 LocalDynamics::read_block(int row, int column) const noexcept {
   Mat6 out = Mat6::Zero();
   const Eigen::Index columns = model_->columns;
   const Eigen::Map<const Eigen::MatrixXd> A(model_->A.data(), 6 * model_->neighbours, columns * model_->neighbours);
@@ -25,16 +25,16 @@ void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept
   h_ = h;
   overlap_ = overlap;
   for (int k = 0; k < model.neighbours; ++k) {
-    const auto column = static_cast<std::size_t>(k);
+    const auto column = as_size(k);
     own_[column] = read_block(k, k);
     coupled_count_[column] = 0;
     for (int j = 0; j < model.neighbours; ++j) {
       const bool coupled = j == k || !read_block(j, k).isZero(0.0);
-      are_coupled_[static_cast<std::size_t>(j)][column] = coupled;
-      if (coupled) coupled_[column][static_cast<std::size_t>(coupled_count_[column]++)] = static_cast<std::int8_t>(j);
+      are_coupled_[as_size(j)][column] = coupled;
+      if (coupled) coupled_[column][as_size(coupled_count_[column]++)] = static_cast<std::int8_t>(j);
     }
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model.local_contacts); ++i) {
+  for (std::size_t i = 0; i < as_size(model.local_contacts); ++i) {
     const LocalContact& c = model.local_contact[i];
     Ready& r = ready_[i];
     Vec3 t1, t2;
@@ -45,19 +45,18 @@ void LocalDynamics::take(const Model& model, double h, Overlap overlap) noexcept
     r.Y_b.setZero();
     r.force = c.force;
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model.local_joints); ++i)
-    joint_forces_[i] = model.local_joint[i].force;
+  for (std::size_t i = 0; i < as_size(model.local_joints); ++i) joint_forces_[i] = model.local_joint[i].force;
 }
 
 void LocalDynamics::start(std::span<const Pose> poses, std::span<const Vec6> velocities) noexcept {
-  for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {
+  for (std::size_t k = 0; k < as_size(model_->neighbours); ++k) {
     velocities_[k] = velocities[k];
     ends_[k] = velocities[k] + h_ * model_->neighbour[k].acceleration;
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
+  for (std::size_t i = 0; i < as_size(model_->local_contacts); ++i) {
     const LocalContact& c = model_->local_contact[i];
     Ready& r = ready_[i];
-    const Pose& a = poses[static_cast<std::size_t>(c.a)];
+    const Pose& a = poses[as_size(c.a)];
     const auto lever = [&](const Vec3& arm) {
       Mat63 J;
       J << r.axes, skew(arm) * r.axes;
@@ -67,7 +66,7 @@ void LocalDynamics::start(std::span<const Pose> poses, std::span<const Vec6> vel
     r.J_a = lever(arm_a);
     Vec3 apart = a.position + arm_a - c.foot_b;
     if (c.b >= 0) {
-      const Pose& b = poses[static_cast<std::size_t>(c.b)];
+      const Pose& b = poses[as_size(c.b)];
       const Vec3 arm_b = b.rotation * c.foot_b;
       r.J_b = -lever(arm_b);
       apart = a.position + arm_a - b.position - arm_b;
@@ -85,7 +84,7 @@ void LocalDynamics::start(std::span<const Pose> poses, std::span<const Vec6> vel
 /// it in the next, and a few sweeps do not take all of it back. Forces λ change the kinetic energy by s p + s² q if s
 /// of them act (and contacts that are apart may close); the best s between 0 and 1 is taken, so they never add to it.
 void LocalDynamics::start_warm() noexcept {
-  const auto contacts = static_cast<std::size_t>(model_->local_contacts);
+  const auto contacts = as_size(model_->local_contacts);
   const auto compute_power = [&](bool wished) {
     double sum = 0.0;
     for (std::size_t i = 0; i < contacts; ++i) {
@@ -112,11 +111,11 @@ void LocalDynamics::start_warm() noexcept {
 
 /// With the arms as they are now: Gauss–Seidel with an answer that is too small diverges.
 void LocalDynamics::find_own_response(const LocalContact& c, Ready& r) const noexcept {
-  const auto a = static_cast<std::size_t>(c.a);
+  const auto a = as_size(c.a);
   r.Y_a = h_ * own_[a] * r.J_a;
   Mat3 K = r.J_a.transpose() * r.Y_a;
   if (c.b >= 0) {
-    const auto b = static_cast<std::size_t>(c.b);
+    const auto b = as_size(c.b);
     r.Y_b = h_ * own_[b] * r.J_b;
     K += r.J_b.transpose() * r.Y_b;
     if (are_coupled_[a][b])
@@ -134,38 +133,36 @@ void LocalDynamics::part(std::span<Pose> poses) const noexcept {
   constexpr double kSlack = 1e-6;
   std::array<Vec3, kMaxNeighbours> shift;
   shift.fill(Vec3::Zero());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
+  for (std::size_t i = 0; i < as_size(model_->local_contacts); ++i) {
     const LocalContact& c = model_->local_contact[i];
     const Ready& r = ready_[i];
     if (r.gap > -kSlack || c.limit >= 0.0) continue;
-    Vec3& a = shift[static_cast<std::size_t>(c.a)];
-    const double done = c.normal.dot(c.b < 0 ? a : Vec3(a - shift[static_cast<std::size_t>(c.b)]));
+    Vec3& a = shift[as_size(c.a)];
+    const double done = c.normal.dot(c.b < 0 ? a : Vec3(a - shift[as_size(c.b)]));
     const double missing = -r.gap * std::min(1.0, h_ / kPartTime) - done;
     if (missing <= 0.0) continue;
-    const auto ease = [&](int k) {
-      return c.normal.dot(own_[static_cast<std::size_t>(k)].topLeftCorner<3, 3>() * c.normal);
-    };
+    const auto ease = [&](int k) { return c.normal.dot(own_[as_size(k)].topLeftCorner<3, 3>() * c.normal); };
     const double of_a = ease(c.a), of_b = c.b < 0 ? 0.0 : ease(c.b);
     if (!(of_a + of_b > 0.0)) continue;
     a += missing * of_a / (of_a + of_b) * c.normal;
-    if (c.b >= 0) shift[static_cast<std::size_t>(c.b)] -= missing * of_b / (of_a + of_b) * c.normal;
+    if (c.b >= 0) shift[as_size(c.b)] -= missing * of_b / (of_a + of_b) * c.normal;
   }
-  for (std::size_t k = 0; k < static_cast<std::size_t>(model_->neighbours); ++k) {
+  for (std::size_t k = 0; k < as_size(model_->neighbours); ++k) {
     if (shift[k].allFinite()) poses[k].position += shift[k];
   }
 }
 
 void LocalDynamics::push(int neighbour, const Vec6& change) noexcept {
-  const auto column = static_cast<std::size_t>(neighbour);
+  const auto column = as_size(neighbour);
   if (coupled_count_[column] == 1) {
     ends_[column] += h_ * (own_[column] * change);
     return;
   }
   const Eigen::Index rows = 6 * model_->neighbours, columns = model_->columns;
   for (std::int32_t i = 0; i < coupled_count_[column]; ++i) {
-    const int j = coupled_[column][static_cast<std::size_t>(i)];
+    const int j = coupled_[column][as_size(i)];
     const double* A = model_->A.data() + columns * neighbour * rows + 6 * j;
-    Vec6& to = ends_[static_cast<std::size_t>(j)];
+    Vec6& to = ends_[as_size(j)];
     for (Eigen::Index c = 0; c < columns; ++c) to += h_ * change[c] * Eigen::Map<const Vec6>(A + c * rows);
   }
 }
@@ -175,15 +172,15 @@ Vec3 LocalDynamics::point_acceleration(int neighbour, const Vec3& arm) const noe
 }
 
 Mat3 LocalDynamics::point_response(int neighbour, const Vec3& arm) const noexcept {
-  const Mat6& A = own_[static_cast<std::size_t>(neighbour)];
+  const Mat6& A = own_[as_size(neighbour)];
   const Mat63 by_force = A.leftCols<3>() + A.rightCols<3>() * skew(arm);
   return by_force.topRows<3>() - skew(arm) * by_force.bottomRows<3>();
 }
 
 /// Of a against b along the contact's axes at the end of the step [m/s].
 Vec3 LocalDynamics::velocity(const LocalContact& c, const Ready& r) const noexcept {
-  Vec3 v = r.J_a.transpose() * ends_[static_cast<std::size_t>(c.a)];
-  if (c.b >= 0) v += r.J_b.transpose() * ends_[static_cast<std::size_t>(c.b)];
+  Vec3 v = r.J_a.transpose() * ends_[as_size(c.a)];
+  if (c.b >= 0) v += r.J_b.transpose() * ends_[as_size(c.b)];
   return v - r.drift;
 }
 
@@ -196,12 +193,12 @@ void LocalDynamics::apply(const LocalContact& c, const Ready& r, const Vec3& cha
 double LocalDynamics::sweep() noexcept {
   using Vec2 = Eigen::Vector2d;
   double largest = sweep_rows();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_contacts); ++i) {
+  for (std::size_t i = 0; i < as_size(model_->local_contacts); ++i) {
     const LocalContact& c = model_->local_contact[i];
     Ready& r = ready_[i];
-    const Vec6& a = ends_[static_cast<std::size_t>(c.a)];
+    const Vec6& a = ends_[as_size(c.a)];
     const bool pair = c.b >= 0;
-    const Vec6& b = ends_[static_cast<std::size_t>(pair ? c.b : c.a)];  // unused without one
+    const Vec6& b = ends_[as_size(pair ? c.b : c.a)];  // unused without one
     double limit = c.limit;
     if (limit < 0.0) {
       double nears = r.J_a.col(0).dot(a);

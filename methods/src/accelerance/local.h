@@ -34,7 +34,7 @@ class LocalDynamics {
   void hold_joints(std::span<Pose> poses, std::span<Vec6> velocities) noexcept;
   /// u̇ of a neighbour with all that acts now.
   Vec6 acceleration(int neighbour) const noexcept {
-    const auto k = static_cast<std::size_t>(neighbour);
+    const auto k = as_size(neighbour);
     return (ends_[k] - velocities_[k]) / h_;
   }
 
@@ -45,7 +45,6 @@ class LocalDynamics {
   static constexpr double kPartTime = 0.02;  ///< [s]
 
  private:
-  using Mat6 = Eigen::Matrix<double, 6, 6>;
   using Mat63 = Eigen::Matrix<double, 6, 3>;
   /// A contact made ready.
   struct Ready {
@@ -83,7 +82,7 @@ class LocalDynamics {
   /// Adds what `change` along some of a contact's axes does.
   template <typename Columns, typename Change>
   void push_along(int neighbour, const Columns& J, const Columns& Y, const Change& change) noexcept {
-    const auto k = static_cast<std::size_t>(neighbour);
+    const auto k = as_size(neighbour);
     if (coupled_count_[k] == 1)
       ends_[k] += Y * change;
     else

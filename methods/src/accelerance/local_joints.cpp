@@ -19,7 +19,7 @@ RowArms find_arms(const JointRow& row, const Joint& joint, const JointEnds& ends
     Vec6 out = Vec6::Zero();
     if (neighbour < 0) return out;
     if (!row.turn) out.head<3>() = sign * row.direction;
-    const Vec3 arm = point - poses[static_cast<std::size_t>(neighbour)].position;
+    const Vec3 arm = point - poses[as_size(neighbour)].position;
     out.tail<3>() = sign * (row.turn ? row.direction : Vec3(arm.cross(row.direction)));
     return out;
   };
@@ -32,7 +32,7 @@ RowArms find_arms(const JointRow& row, const Joint& joint, const JointEnds& ends
 /// Makes the rows that give way ready, with the forces that they had.
 void LocalDynamics::start_joints(std::span<const Pose> poses) noexcept {
   row_count_ = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_joints); ++i) {
+  for (std::size_t i = 0; i < as_size(model_->local_joints); ++i) {
     const LocalJoint& local = model_->local_joint[i];
     const Joint& joint = joints_.joint(local);
     const JointEnds ends = joints_.find_ends(local, poses);
@@ -69,7 +69,7 @@ double LocalDynamics::compute_row_response(const Row& row) const noexcept {
 }
 
 double LocalDynamics::compute_row_rate(const Row& row) const noexcept {
-  const auto rate = [&](int k, const Vec6& J) { return k < 0 ? 0.0 : J.dot(ends_[static_cast<std::size_t>(k)]); };
+  const auto rate = [&](int k, const Vec6& J) { return k < 0 ? 0.0 : J.dot(ends_[as_size(k)]); };
   return rate(row.a, row.J_a) + rate(row.b, row.J_b);
 }
 
@@ -95,7 +95,7 @@ double LocalDynamics::sweep_rows() noexcept {
 void LocalDynamics::hold_joints(std::span<Pose> poses, std::span<Vec6> velocities) noexcept {
   constexpr int kSweeps = 2;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(model_->local_joints); ++i)
+    for (std::size_t i = 0; i < as_size(model_->local_joints); ++i)
       hold_joint(model_->local_joint[i], poses, velocities);
   }
 }
@@ -109,7 +109,7 @@ void LocalDynamics::hold_joint(const LocalJoint& local, std::span<Pose> poses, s
   const auto answer = [&](int k, const Vec6& J) {
     Vec6 out = Vec6::Zero();
     if (k < 0) return out;
-    const Neighbour& n = model_->neighbour[static_cast<std::size_t>(k)];
+    const Neighbour& n = model_->neighbour[as_size(k)];
     out << n.inverse_mass * J.head<3>(), n.inverse_inertia * J.tail<3>();
     return out;
   };
@@ -118,24 +118,24 @@ void LocalDynamics::hold_joint(const LocalJoint& local, std::span<Pose> poses, s
     const JointConstraint& c = joint_constraints_[k];
     if (c.constraint.kind != ConstraintKind::kEquality || c.compliance > 0.0) continue;
     for (int r = 0; r < c.constraint.rows; ++r) {
-      const JointRow& row = c.rows[static_cast<std::size_t>(r)];
+      const JointRow& row = c.rows[as_size(r)];
       const RowArms J = find_arms(row, joint, ends, local, poses);
       const Vec6 Y_a = answer(local.a, J.a), Y_b = answer(local.b, J.b);
       const double own = J.a.dot(Y_a) + J.b.dot(Y_b);
       if (!(own > 0.0)) continue;
       const double way = -(row.error + J.a.dot(shift_a) + J.b.dot(shift_b)) / own;
       double rate = 0.0;
-      if (local.a >= 0) rate += J.a.dot(velocities[static_cast<std::size_t>(local.a)]);
-      if (local.b >= 0) rate += J.b.dot(velocities[static_cast<std::size_t>(local.b)]);
+      if (local.a >= 0) rate += J.a.dot(velocities[as_size(local.a)]);
+      if (local.b >= 0) rate += J.b.dot(velocities[as_size(local.b)]);
       shift_a += way * Y_a;
       shift_b += way * Y_b;
-      if (local.a >= 0) velocities[static_cast<std::size_t>(local.a)] -= rate / own * Y_a;
-      if (local.b >= 0) velocities[static_cast<std::size_t>(local.b)] -= rate / own * Y_b;
+      if (local.a >= 0) velocities[as_size(local.a)] -= rate / own * Y_a;
+      if (local.b >= 0) velocities[as_size(local.b)] -= rate / own * Y_b;
     }
   }
   const auto move = [&](int k, const Vec6& shift) {
     if (k < 0 || !shift.allFinite()) return;
-    Pose& pose = poses[static_cast<std::size_t>(k)];
+    Pose& pose = poses[as_size(k)];
     pose.position += shift.head<3>();
     pose.rotation = (rotation_from_vector(shift.tail<3>()) * pose.rotation).normalized();
   };

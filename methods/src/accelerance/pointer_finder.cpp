@@ -8,8 +8,6 @@
 namespace palpate::accelerance {
 namespace {
 
-using Kind = ContactShape::Kind;
-
 /// Points of one pair of convex solids that are published: corners of the area in which they touch.
 constexpr std::size_t kMaxCorners = 4;
 
@@ -81,38 +79,32 @@ PointerFinder::PointerFinder(const World& world, const ToolSettings& tool)
   }
   for (std::size_t i = 0; i < world.bodies().size(); ++i) {
     const WorldBody& b = world.bodies()[i];
-    if (static_cast<int>(i) == world.tool() || b.shape.kind == Kind::kNone) continue;
+    if (world.is_tool(static_cast<int>(i)) || b.shape.is<ContactShape::None>()) continue;
     Thing& t = things_.emplace_back();
     t.body = static_cast<std::int32_t>(i);
     t.moves = b.body && b.body->block_count() > 0;
     t.friction = pair_friction(b.shape.friction, tool.friction);
-    switch (b.shape.kind) {
-      case Kind::kPlane:
-        t.plane = {b.shape.normal.normalized(), b.shape.offset / b.shape.normal.norm()};
-        break;
-      case Kind::kPoint:
-      case Kind::kSphere:
-        t.kind = Thing::Kind::kBall;
-        t.radius = b.shape.radius;
-        t.centre = b.shape.kind == Kind::kSphere ? b.shape.pose.position : Vec3(Vec3::Zero());
-        if (!b.body->surface().positions.empty()) t.convex.emplace(make_convex_hull(own_surface(*b.body).vertices));
-        t.size = t.centre.norm() + t.radius;
-        break;
-      case Kind::kBox:
-        t.kind = Thing::Kind::kConvex;
-        t.convex.emplace(make_convex_box(b.shape.size, b.shape.pose));
-        t.size = largest(t.convex->polyhedron().vertices);
-        break;
-      case Kind::kHull:
-        t.kind = Thing::Kind::kConvex;
-        t.convex.emplace(make_convex_hull(own_surface(*b.body).vertices));
-        t.size = largest(t.convex->polyhedron().vertices);
-        break;
-      default:
-        t.kind = Thing::Kind::kMesh;
-        t.tree.emplace(own_surface(*b.body));
-        t.size = largest(t.tree->mesh().vertices);
-        break;
+    if (const auto* plane = b.shape.as<ContactShape::Plane>()) {
+      t.plane = {plane->normal.normalized(), plane->offset / plane->normal.norm()};
+    } else if (b.shape.is<ContactShape::Point>() || b.shape.is<ContactShape::Sphere>()) {
+      const auto* sphere = b.shape.as<ContactShape::Sphere>();
+      t.kind = Thing::Kind::kBall;
+      t.radius = sphere ? sphere->radius : b.shape.as<ContactShape::Point>()->radius;
+      t.centre = sphere ? sphere->position : Vec3(Vec3::Zero());
+      if (!b.body->surface().positions.empty()) t.convex.emplace(make_convex_hull(own_surface(*b.body).vertices));
+      t.size = t.centre.norm() + t.radius;
+    } else if (const auto* box = b.shape.as<ContactShape::Box>()) {
+      t.kind = Thing::Kind::kConvex;
+      t.convex.emplace(make_convex_box(box->size, box->pose));
+      t.size = largest(t.convex->polyhedron().vertices);
+    } else if (b.shape.is<ContactShape::Hull>()) {
+      t.kind = Thing::Kind::kConvex;
+      t.convex.emplace(make_convex_hull(own_surface(*b.body).vertices));
+      t.size = largest(t.convex->polyhedron().vertices);
+    } else {
+      t.kind = Thing::Kind::kMesh;
+      t.tree.emplace(own_surface(*b.body));
+      t.size = largest(t.tree->mesh().vertices);
     }
   }
 }
@@ -173,10 +165,10 @@ void PointerFinder::add_convex(const Query& q, const ConvexShape& pointer, std::
   Manifold m;
   if (!compute_manifold(pointer, q.X_WP, *q.thing.convex, q.X_WT, q.reach, m)) return;
   const std::size_t first = out.size();
-  const bool body_corner = q.thing.moves && q.thing.size < sizes_[static_cast<std::size_t>(q.contact.pointer)];
+  const bool body_corner = q.thing.moves && q.thing.size < sizes_[as_size(q.contact.pointer)];
   const Vec3 normal = q.X_WT.rotation.conjugate() * m.normal, back = q.X_WP.rotation.conjugate() * -m.normal;
   for (int i = 0; i < m.count; ++i) {
-    const ManifoldPoint& p = m.points[static_cast<std::size_t>(i)];
+    const ManifoldPoint& p = m.points[as_size(i)];
     FoundContact found{(p.on_a - p.on_b).dot(m.normal), q.contact};
     found.contact.feature = p.feature;
     found.contact.point = to_frame(q.X_WP, p.on_a);
@@ -212,7 +204,7 @@ void PointerFinder::find(const DeviceState& hand, double reach, double ahead, st
     const Pose X_WP = compute_finger_pose(pointers_[i], hand);
     const double speed = compute_finger_velocity(pointers_[i], hand).linear.norm();
     for (const Thing& t : things_) {
-      const Body* body = world_.bodies()[static_cast<std::size_t>(t.body)].body.get();
+      const Body* body = world_.bodies()[as_size(t.body)].body.get();
       const Pose X_WT = t.moves ? centre_pose(body) : Pose{};
       const double body_speed = t.moves ? body->velocities()[0].norm() : 0.0;
       Query q{t, X_WT, X_WP, reach + ahead * (speed + body_speed), {}};

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "messages.h"
+#include "accelerance/messages.h"
 #include "palpate/geometry/convex_shape.h"
 #include "palpate/geometry/triangle_tree.h"
 

@@ -36,7 +36,7 @@ Foot find_foot(const PointerContact& c, const Vec3& p) noexcept {
   std::array<ContactPlane, kMaxPlanes> outside;
   std::size_t count = 0;
   double highest = -HUGE_VAL;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(c.planes); ++i) {
+  for (std::size_t i = 0; i < as_size(c.planes); ++i) {
     const double height = c.plane[i].normal.dot(p) - c.plane[i].offset;
     if (height > 0.0) outside[count++] = {-c.plane[i].normal, -c.plane[i].offset, 0.0};
     if (height <= highest) continue;
@@ -74,7 +74,7 @@ void PointerForces::recall(std::span<const PointerMemory> touched) noexcept {
 void PointerForces::take(const Model& model) noexcept {
   model_ = &model;
   active_count_ = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model.contacts); ++i) {
+  for (std::size_t i = 0; i < as_size(model.contacts); ++i) {
     const PointerContact& c = model.contact[i];
     PointerMemory& memory = memories_[i];
     memory = {};
@@ -94,20 +94,20 @@ void PointerForces::take(const Model& model) noexcept {
     const auto known = std::span(known_).first(known_count_);
     memory.fresh = std::find(known.begin(), known.end(), std::pair(c.pointer, c.body)) == known.end();
   }
-  known_count_ = static_cast<std::size_t>(model.contacts);
+  known_count_ = as_size(model.contacts);
   for (std::size_t i = 0; i < known_count_; ++i) known_[i] = {model.contact[i].pointer, model.contact[i].body};
 }
 
 void PointerForces::start(const DeviceState& hand, std::span<const Pose> poses, std::span<const Vec6> velocities,
                           LocalDynamics& local) noexcept {
   active_count_ = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(model_->contacts); ++i) {
+  for (std::size_t i = 0; i < as_size(model_->contacts); ++i) {
     const PointerContact& c = model_->contact[i];
-    const Finger& pointer = pointers_[static_cast<std::size_t>(c.pointer)];
+    const Finger& pointer = pointers_[as_size(c.pointer)];
     const Pose X_WP = compute_finger_pose(pointer, hand);
     const Twist V_WP = compute_finger_velocity(pointer, hand);
-    const Pose X_WB = c.neighbour < 0 ? Pose{} : poses[static_cast<std::size_t>(c.neighbour)];
-    const Vec6 V_WB = c.neighbour < 0 ? Vec6(Vec6::Zero()) : velocities[static_cast<std::size_t>(c.neighbour)];
+    const Pose X_WB = c.neighbour < 0 ? Pose{} : poses[as_size(c.neighbour)];
+    const Vec6 V_WB = c.neighbour < 0 ? Vec6(Vec6::Zero()) : velocities[as_size(c.neighbour)];
     const Quat to_body = X_WB.rotation.conjugate();
     Foot foot;
     Vec3 offset = X_WP.rotation * c.point;  // of the pointer's point from its origin
@@ -214,8 +214,8 @@ void PointerForces::settle(const DeviceState& hand, std::span<const Pose> poses)
     if (a.friction * push > 0.0 && rubs.norm() >= (1.0 - 1e-9) * a.friction * push)
       memory.stretch = -rubs / a.stiffness;
     if (!(a.friction > 0.0)) memory.stretch.setZero();
-    Pose ground = a.neighbour < 0 ? Pose{} : poses[static_cast<std::size_t>(a.neighbour)];
-    if (c.body_corner) ground = compute_finger_pose(pointers_[static_cast<std::size_t>(c.pointer)], hand);
+    Pose ground = a.neighbour < 0 ? Pose{} : poses[as_size(a.neighbour)];
+    if (c.body_corner) ground = compute_finger_pose(pointers_[as_size(c.pointer)], hand);
     memory.anchor =
         ground.rotation.conjugate() * (a.foot - (c.body_corner ? -1.0 : 1.0) * memory.stretch - ground.position);
     memory.pointer = c.pointer;
@@ -228,7 +228,7 @@ void PointerForces::settle(const DeviceState& hand, std::span<const Pose> poses)
 void PointerForces::add_wrenches(std::span<Vec6> wrenches) const noexcept {
   for (const Active& a : active()) {
     if (a.neighbour < 0) continue;
-    Vec6& wrench = wrenches[static_cast<std::size_t>(a.neighbour)];
+    Vec6& wrench = wrenches[as_size(a.neighbour)];
     wrench.head<3>() -= a.force;
     wrench.tail<3>() -= a.arm.cross(a.force);
   }

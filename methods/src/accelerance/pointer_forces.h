@@ -1,6 +1,6 @@
 #pragma once
 
-#include "local.h"
+#include "accelerance/local.h"
 
 namespace palpate::accelerance {
 

@@ -10,20 +10,24 @@ namespace palpate::accelerance {
 
 /// How bodies of a world answer to forces within one further step that is tried and not done.
 ///
-/// Slow thread. The world's state is not touched: a tried step ends before World::advance(). Bodies' external forces
-/// are inputs; what is put there for a test is taken out again.
+/// Slow thread. The world's state is not touched. Bodies' external forces are inputs; what is put there for a test is
+/// taken out again.
 class Response {
  public:
-  /// `joints` stays where it is.
-  Response(World& world, const JointFrames& joints, double h) : world_(world), joints_(joints), h_(h) {}
+  /// `joints` stays where it is. Tried steps have the length h [s] and leave out the body `absent`, unless that is −1.
+  Response(World& world, const JointFrames& joints, double h, int absent = -1)
+      : world_(world), joints_(joints), h_(h), absent_(absent) {}
 
   /// Which contacts a tried step has.
   enum class Contacts : std::uint8_t {
     kFound,  ///< found anew: those of the period in which the model will be used
     kKept,   ///< of the step before, as in the paper: test simulations do without detection
   };
-  /// One further step of the world as it is, with its external forces. False if it could not be factored.
-  bool try_step(Contacts contacts);
+  /// One further step of the world as it is, with its external forces and further rows, if any, as they are after h.
+  /// False if it could not be factored.
+  bool try_step(Contacts contacts, const StepRows* rows = nullptr);
+  /// The last tried step.
+  const SolvedStep& step() const noexcept { return *step_; }
 
   /// u̇ of a body in the last tried step [m/s², rad/s²].
   Vec6 acceleration(int body) const;
@@ -77,6 +81,8 @@ class Response {
   World& world_;
   const JointFrames& joints_;
   const double h_;
+  const int absent_;
+  std::optional<SolvedStep> step_;
   double least_compliance_ = 0.0;
   std::vector<double> delta_;
   std::vector<HeldRow> held_;

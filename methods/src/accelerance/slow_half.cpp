@@ -5,6 +5,8 @@
 #include "accelerance/pointer_finder.h"
 #include "accelerance/pointer_forces.h"
 #include "accelerance/response.h"
+#include "accelerance/spring_rows.h"
+#include "palpate/methods/accelerance_settings.h"
 
 namespace palpate::accelerance {
 namespace {
@@ -28,14 +30,14 @@ void write_state(Body& body, const Pose& pose, const Vec6& velocity) noexcept {
     Eigen::Map<Eigen::Vector4d>(state.data() + 3) = pose.rotation.coeffs();
     Eigen::Map<Vec6>(state.data() + 7) = velocity;
   }
-  body.restore_state({state.data(), static_cast<std::size_t>(body.state_size())});
+  body.restore_state({state.data(), as_size(body.state_size())});
 }
 
 class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
  public:
   AcceleranceSlow(const MethodContext& c, Exchange exchange)
       : world_(c.world),
-        settings_(c.settings.accelerance),
+        settings_(c.settings.get<AcceleranceSettings>("accelerance")),
         exchange_(exchange),
         period_(c.slow_period),
         device_(c.start),
@@ -43,20 +45,23 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
         pointers_(c.tool, c.slow_period, c.slow_period),
         joints_(c.world),
         local_(joints_),
-        response_(c.world, joints_, c.slow_period),
+        tool_(c.body()),
+        response_(c.world, joints_, c.slow_period, c.body()),
+        springs_(c.world),
         last_(std::make_unique<Model>()) {
     clear_model(*last_);
     local_.set_push_out_speed(world_.settings().push_out_speed);
-    if (world_.tool() >= 0) {
-      world_.set_absent(world_.tool(), true);
-      const Body& tool = body(world_.tool());
+    if (tool_ >= 0) {
+      const Body& tool = body(tool_);
       const Pose handle = tool.handle_pose(), centre = centre_pose(&tool);
       const Quat to_handle = handle.rotation.conjugate();
       tool_in_handle_ = {to_handle * (centre.position - handle.position), to_handle * centre.rotation};
     }
   }
 
-  void step(const Feedback& feedback, Model& model, StepReport& report) override;
+  StepWish begin(const Feedback& feedback, Model& model, StepReport& report) override;
+  void read_advanced(const AdvancedStep& step, Model& model, StepReport& report) override;
+  void finish(bool done, Model& model, StepReport& report) override;
 
  private:
   /// A body that the hand pushes, and how: in the step of `impulse`, or as the last step's springs did.
@@ -65,7 +70,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
     Vec6 wrench = Vec6::Zero();
   };
 
-  Body& body(int index) noexcept { return *world_.bodies()[static_cast<std::size_t>(index)].body; }
+  Body& body(int index) noexcept { return *world_.body(index); }
 
   void take_over(const Feedback& feedback);
   void push(bool on);
@@ -74,7 +79,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   void add_jointed(std::size_t room);
   void predict_local(const Feedback& feedback);
   void set_springs();
-  void read_springs(std::vector<Pushed>& out) const;
+  void read_springs(const SolveResults& step, std::vector<Pushed>& out) const;
   Vec6 compute_nonlinear(int body);
   bool find_response(Model& model);
   bool find_response_by_tests(Model& model);
@@ -82,7 +87,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   Vec3 find_arm(const Model& model, int place);
   int last_place(int body) const noexcept {
     for (std::int32_t i = 0; i < last_->neighbours; ++i) {
-      if (last_->neighbour[static_cast<std::size_t>(i)].body == body) return i;
+      if (last_->neighbour[as_size(i)].body == body) return i;
     }
     return -1;
   }
@@ -97,12 +102,13 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   PointerForces pointers_;
   const JointFrames joints_;
   LocalDynamics local_;
+  const int tool_;  ///< of the world, in which it is only seen; −1: none
   Response response_;
+  SpringRows springs_;           ///< of the pointers that press on bodies
   std::unique_ptr<Model> last_;  ///< published before this one: what the fast loop follows while this step is made
 
   std::vector<Pushed> pushed_;
-  std::vector<Pushed> tried_;  ///< the same in the tried step
-  std::vector<SpringContact> springs_;
+  std::vector<Pushed> tried_;    ///< the same in the tried step
   std::vector<Pushed> counted_;  ///< impulses of the model in use that earlier steps were told
   std::uint64_t counted_of_ = 0;
   std::vector<Vec6> start_;  ///< velocities of last_'s neighbours: predicted for the end of this step
@@ -114,7 +120,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   Eigen::MatrixXd A_;
 };
 
-void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& report) {
+StepWish AcceleranceSlow::begin(const Feedback& feedback, Model& model, StepReport&) {
   model.begin = model.header.time + period_;
   model.follow = exchange_ == Exchange::kImpulses;
   clear_model(model);
@@ -123,6 +129,7 @@ void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& r
   const bool sent = feedback.header.sequence > 0;
   if (sent) device_ = feedback.device;
   pushed_.clear();
+  springs_.springs.clear();
   if (sent) take_over(feedback);
   if (exchange_ == Exchange::kStates) {
     predict_local(feedback);
@@ -130,22 +137,26 @@ void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& r
   }
   place_tool();
   push(true);
-  const bool stepped = world_.is_static() || world_.step(period_, report);
+  return {.rows = &springs_, .absent = tool_};
+}
+
+void AcceleranceSlow::read_advanced(const AdvancedStep& step, Model&, StepReport&) {
   push(false);
-  if (!stepped) {
-    world_.set_springs({});
-    report.converged = false;
+  if (exchange_ == Exchange::kStates) read_springs(step, pushed_);
+}
+
+void AcceleranceSlow::finish(bool done, Model& model, StepReport& report) {
+  if (!done) {
+    push(false);
     clear_model(*last_);
     return;
   }
-  if (exchange_ == Exchange::kStates) read_springs(pushed_);
   const StageTimer timer(report, Stage::kModel);
   find_neighbours(model);
   report.overflow = report.overflow || model.left_out > 0;
   if (exchange_ == Exchange::kImpulses) A_.setZero(6 * model.neighbours, 6 * model.neighbours);
   if (exchange_ == Exchange::kStates && !find_response(model)) clear_model(model);
   publish(model);
-  world_.set_springs({});
 }
 
 /// Synchronisation, eq. 12 and 13: neighbours go on from where the fast loop has them. The nonlinear part that it takes
@@ -153,13 +164,13 @@ void AcceleranceSlow::step(const Feedback& feedback, Model& model, StepReport& r
 void AcceleranceSlow::take_over(const Feedback& feedback) {
   const bool pending = feedback.taken < last_->header.sequence;
   for (std::int32_t i = 0; i < std::clamp(feedback.bodies, 0, kMaxNeighbours); ++i) {
-    const Feedback::Body& f = feedback.body[static_cast<std::size_t>(i)];
+    const Feedback::Body& f = feedback.body[as_size(i)];
     const bool finite = f.pose.position.allFinite() && f.velocity.allFinite() && f.impulse.allFinite();
     if (f.body < 0 || f.body >= static_cast<std::int32_t>(world_.bodies().size()) || !finite) continue;
     if (exchange_ == Exchange::kStates) {
       const int place = last_place(f.body);
       Vec6 velocity = f.velocity;
-      if (pending && place >= 0) velocity = add_nonlinear(velocity, last_->neighbour[static_cast<std::size_t>(place)]);
+      if (pending && place >= 0) velocity = add_nonlinear(velocity, last_->neighbour[as_size(place)]);
       write_state(body(f.body), f.pose, velocity);
     } else {
       Vec6 impulse = f.impulse;
@@ -172,8 +183,7 @@ void AcceleranceSlow::take_over(const Feedback& feedback) {
   counted_.clear();
   counted_of_ = feedback.taken;
   for (std::int32_t i = 0; i < std::clamp(feedback.bodies, 0, kMaxNeighbours); ++i)
-    counted_.push_back(
-        {feedback.body[static_cast<std::size_t>(i)].body, feedback.body[static_cast<std::size_t>(i)].impulse});
+    counted_.push_back({feedback.body[as_size(i)].body, feedback.body[as_size(i)].impulse});
 }
 
 /// Puts the hand's wrenches on the bodies, or takes them off: of `impulse`.
@@ -187,9 +197,9 @@ void AcceleranceSlow::push(bool on) {
 
 /// The tool is where the hand is: only to be seen.
 void AcceleranceSlow::place_tool() {
-  if (world_.tool() < 0) return;
+  if (tool_ < 0) return;
   const Pose& hand = device_.pose;
-  write_state(body(world_.tool()),
+  write_state(body(tool_),
               {hand.position + hand.rotation * tool_in_handle_.position, hand.rotation * tool_in_handle_.rotation},
               Vec6::Zero());
 }
@@ -205,7 +215,7 @@ void AcceleranceSlow::find_neighbours(Model& model) {
     return std::any_of(pushed_.begin(), pushed_.end(), [&](const Pushed& p) { return p.body == f.contact.body; });
   });
   bodies_.clear();
-  const auto room = static_cast<std::size_t>(std::min(settings_.max_neighbours, kMaxNeighbours));
+  const auto room = as_size(std::min(settings_.max_neighbours, kMaxNeighbours));
   for (const FoundContact& f : found_) {
     std::int32_t place = -1;
     if (f.contact.neighbour >= 0) {
@@ -221,7 +231,7 @@ void AcceleranceSlow::find_neighbours(Model& model) {
       ++model.left_out;
       continue;
     }
-    PointerContact& c = model.contact[static_cast<std::size_t>(model.contacts++)];
+    PointerContact& c = model.contact[as_size(model.contacts++)];
     c = f.contact;
     c.neighbour = place;
   }
@@ -248,13 +258,13 @@ void AcceleranceSlow::predict_local(const Feedback& feedback) {
   start_.clear();
   poses_.clear();
   for (std::int32_t i = 0; i < last_->neighbours; ++i) {
-    const Body& b = body(last_->neighbour[static_cast<std::size_t>(i)].body);
+    const Body& b = body(last_->neighbour[as_size(i)].body);
     start_.push_back(read_velocity(b));
     poses_.push_back(centre_pose(&b));
   }
   local_.take(*last_, period_, LocalDynamics::Overlap::kPushed);
   local_.start(poses_, start_);
-  pointers_.recall({feedback.contact.data(), static_cast<std::size_t>(std::clamp(feedback.contacts, 0, kMaxContacts))});
+  pointers_.recall({feedback.contact.data(), as_size(std::clamp(feedback.contacts, 0, kMaxContacts))});
   pointers_.take(*last_);
   pointers_.start(device_, poses_, start_, local_);
   double largest = 0.0;
@@ -269,25 +279,23 @@ void AcceleranceSlow::predict_local(const Feedback& feedback) {
 /// The hand in the global step: its springs and dampers as they are, not the force of the last tick, which the paper
 /// holds for a period. A cube that is knocked away is pushed for some ticks; held, that force would shoot it.
 void AcceleranceSlow::set_springs() {
-  springs_.clear();
   for (const PointerForces::Active& a : pointers_.active()) {
     if (a.neighbour < 0 || !a.wanted.allFinite()) continue;
-    const std::int32_t index = last_->neighbour[static_cast<std::size_t>(a.neighbour)].body;
-    springs_.push_back({index, body(index).find_point(a.foot), -a.normal, a.foot + a.apart, a.velocity, a.stiffness,
-                        a.damping, a.friction});
+    const std::int32_t index = last_->neighbour[as_size(a.neighbour)].body;
+    springs_.springs.push_back({index, body(index).find_point(a.foot), -a.normal, a.foot + a.apart, a.velocity,
+                                a.stiffness, a.damping, a.friction});
   }
-  world_.set_springs(springs_);
 }
 
-/// What the world's springs did to bodies in its last step.
-void AcceleranceSlow::read_springs(std::vector<Pushed>& out) const {
+/// What the springs did to bodies in a step.
+void AcceleranceSlow::read_springs(const SolveResults& step, std::vector<Pushed>& out) const {
   out.clear();
-  for (std::size_t i = 0; i < world_.springs().size(); ++i) {
-    const SpringContact& s = world_.springs()[i];
-    const Vec3 force = world_.compute_spring_force(i);
+  for (std::size_t i = 0; i < springs_.springs.size(); ++i) {
+    const SpringContact& s = springs_.springs[i];
+    const Vec3 force = springs_.compute_force(step, i);
     if (force.isZero(0.0)) continue;
     if (out.empty() || out.back().body != s.body) out.push_back({s.body});
-    const Body& b = *world_.bodies()[static_cast<std::size_t>(s.body)].body;
+    const Body& b = *world_.body(s.body);
     out.back().wrench.head<3>() += force;
     if (b.block_count() > 1)
       out.back().wrench.tail<3>() += (b.compute_point(s.foot) - b.compute_point({})).cross(force);
@@ -298,7 +306,7 @@ void AcceleranceSlow::read_springs(std::vector<Pushed>& out) const {
 Vec6 AcceleranceSlow::compute_nonlinear(int index) {
   const int place = last_place(index);
   if (exchange_ == Exchange::kImpulses || place < 0) return Vec6::Zero();
-  return read_velocity(body(index)) - start_[static_cast<std::size_t>(place)];
+  return read_velocity(body(index)) - start_[as_size(place)];
 }
 
 /// A and b (eq. 2). Directly, the model is the tangent at the force that the hand has now; by tests, as in the paper,
@@ -306,16 +314,17 @@ Vec6 AcceleranceSlow::compute_nonlinear(int index) {
 bool AcceleranceSlow::find_response(Model& model) {
   if (bodies_.empty()) return true;
   const bool tests = settings_.way == AcceleranceSettings::Way::kTests;
-  if (tests) world_.set_springs({});
-  if (!response_.try_step(tests ? Response::Contacts::kKept : Response::Contacts::kFound)) return false;
+  const bool tried =
+      tests ? response_.try_step(Response::Contacts::kKept) : response_.try_step(Response::Contacts::kFound, &springs_);
+  if (!tried) return false;
   for (std::size_t k = 0; k < bodies_.size(); ++k) model.neighbour[k].acceleration = response_.acceleration(bodies_[k]);
   if (tests) return find_response_by_tests(model);
   response_.compute_direct(bodies_, settings_.max_bodies, settings_.local_contacts, A_);
   acting_.assign(response_.local_wrenches().begin(), response_.local_wrenches().end());
-  read_springs(tried_);
+  read_springs(response_.step(), tried_);
   for (const Pushed& p : tried_) {
     const auto at = std::find(bodies_.begin(), bodies_.end(), p.body);
-    if (at != bodies_.end()) acting_[static_cast<std::size_t>(at - bodies_.begin())] += p.wrench;
+    if (at != bodies_.end()) acting_[as_size(at - bodies_.begin())] += p.wrench;
   }
   for (std::size_t k = 0; k < bodies_.size(); ++k) {
     for (std::size_t j = 0; j < bodies_.size(); ++j)
@@ -347,9 +356,9 @@ bool AcceleranceSlow::find_response_by_tests(Model& model) {
 /// From a neighbour's centre to where its nearest pointer touches it [m].
 Vec3 AcceleranceSlow::find_arm(const Model& model, int place) {
   for (std::int32_t i = 0; i < model.contacts; ++i) {
-    const PointerContact& c = model.contact[static_cast<std::size_t>(i)];
+    const PointerContact& c = model.contact[as_size(i)];
     if (c.neighbour != place) continue;
-    const Pose pointer = compute_finger_pose(finder_.pointers()[static_cast<std::size_t>(c.pointer)], device_);
+    const Pose pointer = compute_finger_pose(finder_.pointers()[as_size(c.pointer)], device_);
     const Pose X_WB = centre_pose(&body(c.body));
     Vec3 p = X_WB.rotation.conjugate() * (pointer.position + pointer.rotation * c.point - X_WB.position);
     if (c.body_corner) return X_WB.rotation * c.point;
@@ -370,10 +379,10 @@ void AcceleranceSlow::publish(Model& model) {
     }
   }
   for (std::int32_t k = 0; k < model.neighbours; ++k) {
-    Neighbour& to = model.neighbour[static_cast<std::size_t>(k)];
-    to.body = bodies_[static_cast<std::size_t>(k)];
+    Neighbour& to = model.neighbour[as_size(k)];
+    to.body = bodies_[as_size(k)];
     to.pose = centre_pose(&body(to.body));
-    Eigen::Matrix<double, 6, 6> R = Eigen::Matrix<double, 6, 6>::Zero();
+    Mat6 R = Mat6::Zero();
     body(to.body).compute_response(0, R);
     to.inverse_mass = R(0, 0) / (period_ * period_);
     to.inverse_inertia = R.bottomRightCorner<3, 3>() / (period_ * period_);

@@ -13,6 +13,6 @@ namespace palpate {
 Method make_compliance(const MethodContext& context);
 
 /// Why it cannot work there; empty if it can.
-std::string refuse_compliance(const World& world, const ToolSettings& tool);
+std::string refuse_compliance(const ToolInWorld& context);
 
 }  // namespace palpate

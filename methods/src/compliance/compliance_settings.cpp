@@ -1,6 +1,6 @@
 #include "palpate/methods/compliance_settings.h"
 
-#include "compliance/model.h"
+#include "compliance/messages.h"
 #include "palpate/core/fields.h"
 
 namespace palpate {

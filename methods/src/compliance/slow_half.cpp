@@ -1,8 +1,11 @@
-#include "compliance/slow_half.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
+
+#include "compliance/halves.h"
+#include "palpate/methods/compliance_settings.h"
+#include "tool_grip.h"
 
 namespace palpate::compliance {
 namespace {
@@ -18,40 +21,95 @@ bool all_finite(std::span<const double> values) noexcept {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-}  // namespace
+/// Sub-steps L1–L7. Slow thread.
+class ComplianceSlow final : public TypedSlowHalf<Model, Feedback> {
+ public:
+  explicit ComplianceSlow(const MethodContext& context);
+
+  StepWish begin(const Feedback& feedback, Model& model, StepReport& report) override;
+  void read_solved(const SolvedStep& step, Model& model, StepReport& report) override;
+  void read_advanced(const AdvancedStep& step, Model& model, StepReport& report) override;
+  void finish(bool done, Model& model, StepReport& report) override;
+
+ private:
+  /// A constraint of the world that may be published.
+  struct Candidate {
+    std::int32_t first_row = 0, rows = 0;  ///< of the world's problem
+    std::int32_t joint = -1;               ///< of the world, with …
+    std::int32_t part = 0;                 ///< … the constraint's number in it; or
+    std::int32_t contact = -1;             ///< of the step
+    bool tool = false;                     ///< acts on it
+    bool active = false;                   ///< has a force in the slow solve
+    bool chosen = false;
+    double order = 0.0;  ///< the lowest are kept first
+  };
+  /// The other bodies' end of a published constraint.
+  struct OtherEnd {
+    Vec3 place = Vec3::Zero();  ///< Σ scale · point [m]
+    Quat frame = Quat::Identity();
+    double side = 0.0;  ///< +1: body a, −1: body b
+  };
+
+  void impose(const Feedback& feedback);
+  bool publish(const SolvedStep& step, Model& model);
+  void list_candidates(const SolvedStep& step);
+  void choose(Model& model);
+  void describe(const Candidate& from, Model& model);
+  void describe_contact(const Candidate& from, PublishedConstraint& out, PublishedRow* rows);
+  void describe_joint(const Candidate& from, PublishedConstraint& out, PublishedRow* rows);
+  void add_point(PublishedConstraint& out, const BodyPoint& point, double scale) const;
+  void fill_compliance(std::span<const double> lambda, Model& model);
+  OtherEnd find_other_end(const Candidate& of) const;
+  void compute_rates(Model& model) const;
+  const Body* body(int index) const { return index < 0 ? nullptr : world_.bodies()[as_size(index)].body.get(); }
+
+  World& world_;
+  const int tool_;
+  const double dt_, slow_period_;
+  const ComplianceSettings settings_;
+  const DeviceState start_;
+  ToolGrip grip_;
+  const Feedback* feedback_ = nullptr;  ///< of this step
+  std::vector<Contact> contacts_;       ///< of this step
+  ConstraintProblem problem_;           ///< at dt without the tool
+  Eigen::MatrixXd W_;                   ///< of problem_
+  std::vector<Candidate> candidates_;
+  std::vector<std::int32_t> order_;      ///< of the candidates, by importance
+  std::vector<std::int32_t> published_;  ///< the candidates in the order of the model
+  std::vector<OtherEnd> other_ends_;     ///< of the published constraints before the step
+  JointConstraints joint_constraints_;
+};
 
 ComplianceSlow::ComplianceSlow(const MethodContext& c)
     : world_(c.world),
-      tool_(c.world.tool()),
+      tool_(c.body()),
       dt_(c.dt),
       slow_period_(c.slow_period),
-      settings_(c.settings.compliance),
+      settings_(c.settings.get<ComplianceSettings>("compliance")),
       start_(c.start),
-      grip_(c, *c.world.bodies()[as_size(c.world.tool())].body) {}
+      grip_(c, *c.world.body(c.body())) {}
 
-void ComplianceSlow::step(const Feedback& feedback, Model& model, StepReport& report) {
+StepWish ComplianceSlow::begin(const Feedback& feedback, Model& model, StepReport& report) {
   model.valid = model.constraints = model.tool_constraints = model.rows = model.tool_rows = model.left_out = 0;
-  report.converged = false;
-  {
-    const StageTimer timer(report, Stage::kFree);
-    impose(feedback);
-    const std::array<double, 2> time_steps{slow_period_, dt_};
-    if (!world_.compute_free_motion(time_steps)) return;
-  }
+  feedback_ = &feedback;
   // The paper looks for contacts (L1) before it imposes the tool's state (L2), so with a proxy one period older.
-  if (!world_.solve_contacts(report)) {
-    report.converged = false;
-    return;
-  }
-  {
-    const StageTimer timer(report, Stage::kModel);
-    model.valid = publish(feedback, model) ? 1 : 0;
-  }
-  {
-    const StageTimer timer(report, Stage::kCorrect);
-    world_.advance();
-    compute_rates(model);
-  }
+  const StageTimer timer(report, Stage::kFree);
+  impose(feedback);
+  return {.tick = true};
+}
+
+void ComplianceSlow::read_solved(const SolvedStep& step, Model& model, StepReport& report) {
+  const StageTimer timer(report, Stage::kModel);
+  model.valid = publish(step, model) ? 1 : 0;
+}
+
+void ComplianceSlow::read_advanced(const AdvancedStep&, Model& model, StepReport& report) {
+  const StageTimer timer(report, Stage::kModel);
+  compute_rates(model);
+}
+
+void ComplianceSlow::finish(bool done, Model& model, StepReport& report) {
+  if (!done) model.valid = 0;
   report.converged = report.converged && model.valid != 0;
   report.overflow = report.overflow || model.left_out > 0;
 }
@@ -59,7 +117,7 @@ void ComplianceSlow::step(const Feedback& feedback, Model& model, StepReport& re
 /// L2. Backward Euler takes forces at the end of a step: the hand is put where its last tick within this one will find
 /// it.
 void ComplianceSlow::impose(const Feedback& feedback) {
-  Body& tool = *world_.bodies()[as_size(tool_)].body;
+  Body& tool = *world_.body(tool_);
   const bool known = feedback.header.sequence > 0;
   const auto state = std::span(feedback.tool).first(as_size(tool.state_size()));
   if (known && all_finite(state)) tool.restore_state(state);
@@ -70,9 +128,10 @@ void ComplianceSlow::impose(const Feedback& feedback) {
 }
 
 /// L4, L5: what the fast loop meets, at dt.
-bool ComplianceSlow::publish(const Feedback& feedback, Model& model) {
-  if (!world_.compute_problem(1, tool_, problem_)) return false;
-  list_candidates();
+bool ComplianceSlow::publish(const SolvedStep& step, Model& model) {
+  if (!step.compute_problem(1, tool_, problem_)) return false;
+  contacts_.assign(step.contacts().begin(), step.contacts().end());
+  list_candidates(step);
   choose(model);
   published_.clear();
   other_ends_.clear();
@@ -80,7 +139,7 @@ bool ComplianceSlow::publish(const Feedback& feedback, Model& model) {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& c = candidates_[i];
       if (!c.chosen || c.tool != tool) continue;
-      describe(c, feedback, model);
+      describe(c, model);
       published_.push_back(static_cast<std::int32_t>(i));
       other_ends_.push_back(find_other_end(c));
     }
@@ -89,11 +148,11 @@ bool ComplianceSlow::publish(const Feedback& feedback, Model& model) {
       model.tool_rows = model.rows;
     }
   }
-  fill_compliance(model);
+  fill_compliance(step.lambda(), model);
   return all_finite(std::span(model.W).first(as_size(model.rows * model.rows)));
 }
 
-void ComplianceSlow::list_candidates() {
+void ComplianceSlow::list_candidates(const SolvedStep& step) {
   candidates_.clear();
   const auto constraints = problem_.constraints();
   const double open = kOpenShare * world_.settings().contacts.alarm_distance;
@@ -102,7 +161,7 @@ void ComplianceSlow::list_candidates() {
     Candidate c;
     c.first_row = constraints[index].first_row;
     c.rows = constraints[index].rows;
-    for (int r = 0; r < c.rows; ++r) c.active = c.active || world_.lambda()[as_size(c.first_row + r)] != 0.0;
+    for (int r = 0; r < c.rows; ++r) c.active = c.active || step.lambda()[as_size(c.first_row + r)] != 0.0;
     ++index;
     return c;
   };
@@ -119,13 +178,14 @@ void ComplianceSlow::list_candidates() {
       candidates_.push_back(c);
     }
   }
-  for (std::size_t k = 0; k < world_.contacts().size(); ++k) {
-    const Contact& contact = world_.contacts()[k];
+  index = as_size(step.first_contact());
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const Contact& contact = contacts_[k];
     Candidate c = begin();
     c.contact = static_cast<std::int32_t>(k);
     c.tool = contact.body_a == tool_ || contact.body_b == tool_;
     // The tool's deepest first; of the others those that push hardest, then the deepest.
-    c.order = !c.tool && c.active ? -1e3 - world_.contact_forces()[k].x() : contact.gap;
+    c.order = !c.tool && c.active ? -1e3 - step.contact_forces()[k].x() : contact.gap;
     if (!c.tool && !c.active && problem_.delta_free()[as_size(c.first_row)] > open) continue;
     candidates_.push_back(c);
   }
@@ -154,7 +214,8 @@ void ComplianceSlow::choose(Model& model) {
   }
 }
 
-void ComplianceSlow::describe(const Candidate& from, const Feedback& feedback, Model& model) {
+void ComplianceSlow::describe(const Candidate& from, Model& model) {
+  const Feedback& feedback = *feedback_;
   PublishedConstraint& out = model.constraint[as_size(model.constraints++)];
   PublishedRow* rows = &model.row[as_size(model.rows)];
   out = {};
@@ -183,7 +244,7 @@ void ComplianceSlow::describe(const Candidate& from, const Feedback& feedback, M
 }
 
 void ComplianceSlow::describe_contact(const Candidate& from, PublishedConstraint& out, PublishedRow* rows) {
-  const Contact& contact = world_.contacts()[as_size(from.contact)];
+  const Contact& contact = contacts_[as_size(from.contact)];
   out.kind = ConstraintKind::kContact;
   out.id = contact.id;
   out.friction = contact.friction;
@@ -220,7 +281,7 @@ void ComplianceSlow::add_point(PublishedConstraint& out, const BodyPoint& point,
   out.start += scale * body(tool_)->compute_point(point);
 }
 
-void ComplianceSlow::fill_compliance(Model& model) {
+void ComplianceSlow::fill_compliance(std::span<const double> lambda, Model& model) {
   const Eigen::Index all = problem_.rows();
   W_.resize(all, all);
   problem_.assemble_dense(W_);
@@ -245,8 +306,8 @@ void ComplianceSlow::fill_compliance(Model& model) {
       for (const Candidate& held : candidates_) {
         if (held.chosen || held.tool || !held.active) continue;
         for (int k = 0; k < held.rows; ++k)
-          model.row[static_cast<std::size_t>(row)].motion +=
-              W_(to.first_row + i, held.first_row + k) * world_.lambda()[as_size(held.first_row + k)];
+          model.row[as_size(row)].motion +=
+              W_(to.first_row + i, held.first_row + k) * lambda[as_size(held.first_row + k)];
       }
     }
   }
@@ -261,7 +322,7 @@ ComplianceSlow::OtherEnd ComplianceSlow::find_other_end(const Candidate& of) con
     out.side = scale;
   };
   if (of.contact >= 0) {
-    const Contact& c = world_.contacts()[as_size(of.contact)];
+    const Contact& c = contacts_[as_size(of.contact)];
     add(c.body_a, c.foot_a, 1.0);
     add(c.body_b, c.foot_b, -1.0);
     return out;
@@ -287,6 +348,12 @@ void ComplianceSlow::compute_rates(Model& model) const {
       out.rate = out.direction.dot(out.turn ? turn : way) / slow_period_;
     }
   }
+}
+
+}  // namespace
+
+std::unique_ptr<SlowHalf> make_slow_half(const MethodContext& context) {
+  return std::make_unique<ComplianceSlow>(context);
 }
 
 }  // namespace palpate::compliance

@@ -25,6 +25,7 @@ struct Model {
   std::int32_t steps;  ///< of the integration
 };
 
+/// Where the hand is.
 struct Feedback {
   MessageHeader header;
   DeviceState device;

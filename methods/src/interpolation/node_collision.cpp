@@ -47,7 +47,7 @@ void collide_penalty(const CollisionRules& rules, std::span<const Proxy> proxies
     const Vec3& n = c.touch.normal;
     Push push{-rules.penalty_stiffness * c.touch.gap * half, Vec3::Zero()};
     node.velocity += push.normal / inertia * n;
-    const Vec3 proxy = proxies[static_cast<std::size_t>(c.proxy)].velocity_at(node.position);
+    const Vec3 proxy = proxies[as_size(c.proxy)].velocity_at(node.position);
     Vec3 relative = node.velocity - proxy;
     rub(push, n, c.friction, inertia, relative);
     node.velocity = relative + proxy;
@@ -68,7 +68,7 @@ void hold(std::span<const Proxy> proxies, NodeState& node, std::span<NodeContact
       const double pressed = c.before.dot(n);
       if (!(pressed > 0.0)) continue;
       // A point at rest in the proxy's frame, which turns at a constant rate, has this acceleration.
-      const Proxy& p = proxies[static_cast<std::size_t>(c.proxy)];
+      const Proxy& p = proxies[as_size(c.proxy)];
       const Vec3 slip = node.velocity - p.velocity_at(node.position);
       const Vec3 at_rest =
           p.velocity.angular.cross(p.velocity.angular.cross(node.position - p.pose.position) + 2.0 * slip);
@@ -102,7 +102,7 @@ void collide(const CollisionRules& rules, std::span<const Proxy> proxies, NodeSt
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     for (std::size_t k = 0; k < contacts.size(); ++k) {
       const NodeContact& c = contacts[k];
-      const Vec3 proxy = proxies[static_cast<std::size_t>(c.proxy)].velocity_at(node.position);
+      const Vec3 proxy = proxies[as_size(c.proxy)].velocity_at(node.position);
       const double out = c.touch.gap > 0.0 ? -c.touch.gap / rules.dt
                                            : std::min(rules.push_out_speed, -c.touch.gap / (kPushOutSteps * rules.dt));
       Vec3 relative = node.velocity - proxy;

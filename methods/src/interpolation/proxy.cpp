@@ -82,10 +82,10 @@ Proxy make_surface_proxy(const StaticSurface& surface) {
   return out;
 }
 
-Proxy make_plane_proxy(const ContactShape& plane) {
+Proxy make_plane_proxy(const ContactShape::Plane& plane, double friction) {
   Proxy out;
   out.kind = Proxy::Kind::kPlane;
-  out.friction = plane.friction;
+  out.friction = friction;
   out.normal = plane.normal;
   out.offset = plane.offset;
   return out;

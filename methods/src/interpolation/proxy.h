@@ -57,6 +57,6 @@ bool find_touch(const Proxy& proxy, const Vec3& x, double skin, Touch& out, Clea
 
 Proxy make_finger_proxy(const Finger& finger, int index, double friction);
 Proxy make_surface_proxy(const StaticSurface& surface);
-Proxy make_plane_proxy(const ContactShape& plane);
+Proxy make_plane_proxy(const ContactShape::Plane& plane, double friction);
 
 }  // namespace palpate::interpolation

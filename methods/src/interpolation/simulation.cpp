@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "palpate/core/error.h"
+#include "palpate/methods/interpolation_settings.h"
 
 namespace palpate::interpolation {
 namespace {
@@ -35,7 +36,7 @@ std::string refuse_simulation(const World& world, const ToolSettings& tool) {
   int soft = 0;
   for (std::size_t i = 0; i < world.bodies().size(); ++i) {
     const WorldBody& b = world.bodies()[i];
-    if (!b.body || static_cast<int>(i) == world.tool() || b.body->block_count() == 0) continue;
+    if (!b.body || world.is_tool(static_cast<int>(i)) || b.body->block_count() == 0) continue;
     const NonlinearTets* tets = as_soft(b.body.get());
     if (!tets)
       return fmt::format("\"{}\" is not a soft body of model st_venant_kirchhoff or neo_hookean, which is all it moves",
@@ -50,7 +51,7 @@ std::string refuse_simulation(const World& world, const ToolSettings& tool) {
 }
 
 Simulation::Simulation(const MethodContext& c, std::vector<Finger> fingers)
-    : settings_(c.settings.interpolation), finger_shapes_(std::move(fingers)) {
+    : settings_(c.settings.get<InterpolationSettings>("interpolation")), finger_shapes_(std::move(fingers)) {
   for (std::size_t i = 0; i < finger_shapes_.size(); ++i) {
     proxies_.push_back(make_finger_proxy(finger_shapes_[i], static_cast<int>(i), c.tool.friction));
     proxies_.back().move_to(compute_finger_pose(finger_shapes_[i], c.start));
@@ -61,26 +62,27 @@ Simulation::Simulation(const MethodContext& c, std::vector<Finger> fingers)
   for (const StaticSurface& s : c.world.static_surfaces()) proxies_.push_back(make_surface_proxy(s));
   for (std::size_t i = 0; i < c.world.bodies().size(); ++i) {
     WorldBody& b = c.world.bodies()[i];
-    if (!b.body && b.shape.kind == ContactShape::Kind::kPlane) proxies_.push_back(make_plane_proxy(b.shape));
-    NonlinearTets* body = static_cast<int>(i) == c.world.tool() ? nullptr : as_soft(b.body.get());
+    const auto* plane = b.shape.as<ContactShape::Plane>();
+    if (!b.body && plane) proxies_.push_back(make_plane_proxy(*plane, b.shape.friction));
+    NonlinearTets* body = c.world.is_tool(static_cast<int>(i)) ? nullptr : as_soft(b.body.get());
     if (!body) continue;
     softs_.push_back({body, ExplicitTets(*body, settings_.linear_strain), {}, b.shape.friction, 0.0, {}, {}});
     Soft& soft = softs_.back();
     // Every vertex of the surface is a node of its own.
-    std::vector<BlockRows::Entry> entries(static_cast<std::size_t>(body->max_row_entries()));
-    std::vector<bool> seen(static_cast<std::size_t>(body->node_count()), false);
+    std::vector<BlockRows::Entry> entries(as_size(body->max_row_entries()));
+    std::vector<bool> seen(as_size(body->node_count()), false);
     const BodySurface surface = body->surface();
     for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
       for (int corner = 0; corner < 3; ++corner) {
         body->compute_point_row({static_cast<std::int32_t>(t), Vec3::Unit(corner), Vec3::Zero()}, Vec3::UnitX(),
                                 entries);
         const auto hit = std::find_if(entries.begin(), entries.end(), [](const auto& e) { return e.value.x() == 1.0; });
-        if (hit != entries.end()) seen[static_cast<std::size_t>(hit->block)] = true;
+        if (hit != entries.end()) seen[as_size(hit->block)] = true;
       }
     }
     soft.lightest = std::numeric_limits<double>::infinity();
     for (int n = 0; n < body->node_count(); ++n) {
-      if (!seen[static_cast<std::size_t>(n)]) continue;
+      if (!seen[as_size(n)]) continue;
       soft.nodes.push_back(n);
       soft.lightest = std::min(soft.lightest, soft.tets.mass(n));
     }
@@ -94,7 +96,7 @@ void Simulation::read_bodies() {
     const NonlinearTets& body = *s.body;
     bool changed = false;
     for (int i = 0; i < body.node_count(); ++i) {
-      const auto k = static_cast<std::size_t>(i);
+      const auto k = as_size(i);
       s.tets.set_load(i, body.masses()[k] * body.gravity() + body.external_forces()[k]);
       if (body.is_prescribed(i))
         s.tets.prescribe(i, body.prescribed_velocity(i));
@@ -106,7 +108,7 @@ void Simulation::read_bodies() {
     }
     if (!changed) continue;
     for (int i = 0; i < body.node_count(); ++i) {
-      const auto k = static_cast<std::size_t>(i);
+      const auto k = as_size(i);
       s.tets.set_position(i, body.positions()[k]);
       if (!body.is_prescribed(i)) s.tets.set_velocity(i, body.velocities()[k]);
     }
@@ -129,7 +131,7 @@ void Simulation::write_bodies() const {
 
 void Simulation::stop_bodies() {
   for (Soft& s : softs_) {
-    const std::vector<Vec3> still(static_cast<std::size_t>(s.body->node_count()), Vec3::Zero());
+    const std::vector<Vec3> still(as_size(s.body->node_count()), Vec3::Zero());
     s.body->set_velocities(still);
   }
   read_bodies();
@@ -188,9 +190,9 @@ void Simulation::move_fingers(double time) noexcept {
 }
 
 void Simulation::add_impulse(int proxy, const Vec3& at, const Vec3& impulse, Felt& felt) const noexcept {
-  const Proxy& p = proxies_[static_cast<std::size_t>(proxy)];
+  const Proxy& p = proxies_[as_size(proxy)];
   if (p.finger < 0) return;
-  const auto f = static_cast<std::size_t>(p.finger);
+  const auto f = as_size(p.finger);
   felt.force[f] -= impulse;
   felt.torque[f] -= (at - p.pose.position).cross(impulse);
 }
@@ -224,7 +226,7 @@ void Simulation::collide_body(Soft& soft, double dt, Felt& felt) noexcept {
       felt.penetration = std::max(felt.penetration, -c.touch.gap);
       if (c.before.squaredNorm() + c.after.squaredNorm() == 0.0) continue;
       add_impulse(c.proxy, x, 0.5 * dt * c.before, felt);
-      if (proxies_[static_cast<std::size_t>(c.proxy)].finger >= 0) ++felt.contacts;
+      if (proxies_[as_size(c.proxy)].finger >= 0) ++felt.contacts;
       soft.held.push_back({n, c.proxy, c.after});
     }
   }

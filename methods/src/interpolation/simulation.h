@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "node_collision.h"
+#include "interpolation/node_collision.h"
 #include "palpate/bodies/explicit_tets.h"
+#include "palpate/methods/interpolation_settings.h"
 #include "palpate/methods/method.h"
 
 namespace palpate::interpolation {

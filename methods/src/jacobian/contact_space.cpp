@@ -20,13 +20,13 @@ void assemble_compliance(const ConstraintProblem& problem, std::span<const RowRe
   const auto constraints = problem.constraints();
   using Kind = ConstraintSide::Kind;
   for (Eigen::Index j = 0; j < n; ++j) {
-    const RowRef& rj = rows[static_cast<std::size_t>(j)];
-    const Constraint& cj = constraints[static_cast<std::size_t>(rj.constraint)];
+    const RowRef& rj = rows[as_size(j)];
+    const Constraint& cj = constraints[as_size(rj.constraint)];
     for (const ConstraintSide* sj : {&cj.a, &cj.b}) {
       if (sj->kind == Kind::kNone || (sj->kind == Kind::kLight && sj->body == without)) continue;
       for (Eigen::Index i = 0; i < n; ++i) {
-        const RowRef& ri = rows[static_cast<std::size_t>(i)];
-        const Constraint& ci = constraints[static_cast<std::size_t>(ri.constraint)];
+        const RowRef& ri = rows[as_size(i)];
+        const Constraint& ci = constraints[as_size(ri.constraint)];
         for (const ConstraintSide* si : {&ci.a, &ci.b}) {
           if (si->kind != sj->kind || si->body != sj->body) continue;
           const int pi = si->first + ri.offset, pj = sj->first + rj.offset;
@@ -39,7 +39,7 @@ void assemble_compliance(const ConstraintProblem& problem, std::span<const RowRe
 }
 
 Vec6 light_row(const ConstraintProblem& problem, const RowRef& row, int body) noexcept {
-  const Constraint& c = problem.constraints()[static_cast<std::size_t>(row.constraint)];
+  const Constraint& c = problem.constraints()[as_size(row.constraint)];
   for (const ConstraintSide* s : {&c.a, &c.b}) {
     if (s->kind == ConstraintSide::Kind::kLight && s->body == body) return problem.light_J(s->first + row.offset);
   }

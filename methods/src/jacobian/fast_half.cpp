@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "jacobian/halves.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "tool_grip.h"
 
 namespace palpate::jacobian {
@@ -12,7 +13,7 @@ namespace {
 class JacobianFast final : public TypedFastHalf<Model, Feedback> {
  public:
   explicit JacobianFast(const MethodContext& c)
-      : settings_(c.settings.jacobian),
+      : settings_(c.settings.get<JacobianSettings>("jacobian")),
         dt_(c.dt),
         tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
         grip_(c, *tool_.body),
@@ -75,7 +76,7 @@ TickResult JacobianFast::tick(const DeviceState& device, const Model& model, Fee
   TickResult out;
   const bool modelled = model.header.sequence > 0;
   if (modelled && model.header.sequence != taken_) take(model);
-  const auto blocks = static_cast<std::size_t>(body().block_count());
+  const auto blocks = as_size(body().block_count());
   std::array<Vec3, 2> dv{Vec3::Zero(), Vec3::Zero()};
   body().set_grip(grip_.aim(device));
   // A tool that cannot be stepped stands and pushes nobody.
@@ -98,7 +99,7 @@ TickResult JacobianFast::tick(const DeviceState& device, const Model& model, Fee
   }
   out.tool = grip_.device_pose(body());
   feedback.tool.fill(0.0);
-  body().save_state({feedback.tool.data(), static_cast<std::size_t>(body().state_size())});
+  body().save_state({feedback.tool.data(), as_size(body().state_size())});
   return out;
 }
 
@@ -116,7 +117,7 @@ void JacobianFast::take(const Model& model) noexcept {
   const int n = 3 * contacts_;
   const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
   bool finite = W.allFinite() && model.tool.position.allFinite() && model.tool.rotation.coeffs().allFinite();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+  for (std::size_t i = 0; i < as_size(n); ++i)
     finite = finite && model.J[i].allFinite() && std::isfinite(model.delta[i]);
   if (!finite) {
     contacts_ = 0;
@@ -136,13 +137,13 @@ void JacobianFast::choose(const Model& model) noexcept {
   int wanted = 0;
   bool missing = false;
   std::array<bool, kMaxContacts> near{};
-  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) {
+  for (std::size_t c = 0; c < as_size(contacts_); ++c) {
     near[c] = free_[3 * c] < kNear || lambda_[3 * c] > 0.0;
     wanted += near[c];
     missing = missing || (near[c] && !chosen_[c]);
   }
   if (built_ && !missing && count_ <= wanted + kSpare) return;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) chosen_[c] = near[c] || (chosen_[c] && missing);
+  for (std::size_t c = 0; c < as_size(contacts_); ++c) chosen_[c] = near[c] || (chosen_[c] && missing);
   build(model);
 }
 
@@ -150,7 +151,7 @@ void JacobianFast::build(const Model& model) noexcept {
   built_ = true;
   count_ = 0;
   for (std::int32_t c = 0; c < contacts_; ++c) {
-    if (chosen_[static_cast<std::size_t>(c)]) order_[static_cast<std::size_t>(count_++)] = c;
+    if (chosen_[as_size(c)]) order_[as_size(count_++)] = c;
   }
   problem_.clear();
   const int world = problem_.add_dense_body();
@@ -159,7 +160,7 @@ void JacobianFast::build(const Model& model) noexcept {
   contact.a = {ConstraintSide::Kind::kLight, tool, -1};
   contact.b = {ConstraintSide::Kind::kDense, world, -1};
   for (int i = 0; i < count_; ++i) {
-    const double friction = model.friction[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])];
+    const double friction = model.friction[as_size(order_[as_size(i)])];
     contact.friction = std::isfinite(friction) ? std::max(0.0, friction) : 0.0;
     problem_.add_constraint(contact);
   }
@@ -168,10 +169,9 @@ void JacobianFast::build(const Model& model) noexcept {
   const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
   auto own = problem_.dense_compliance(world);
   for (int i = 0; i < count_; ++i) {
-    const int a = 3 * order_[static_cast<std::size_t>(i)];
-    for (int j = 0; j < count_; ++j)
-      own.block<3, 3>(3 * i, 3 * j) = W.block<3, 3>(a, 3 * order_[static_cast<std::size_t>(j)]);
-    for (int r = 0; r < 3; ++r) problem_.light_J(3 * i + r) = model.J[static_cast<std::size_t>(a + r)];
+    const int a = 3 * order_[as_size(i)];
+    for (int j = 0; j < count_; ++j) own.block<3, 3>(3 * i, 3 * j) = W.block<3, 3>(a, 3 * order_[as_size(j)]);
+    for (int r = 0; r < 3; ++r) problem_.light_J(3 * i + r) = model.J[as_size(a + r)];
   }
 }
 
@@ -191,10 +191,10 @@ void JacobianFast::apply_contacts(const Model& model, TickResult& out) noexcept 
   const Vec6 carried = share_ * carried_;
   const Vec6 wrench = compute_wrench(model, carried, out);
   change_ += response_ / dt_ * (wrench + carried);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(3 * contacts_); ++i) {
+  for (std::size_t i = 0; i < as_size(3 * contacts_); ++i) {
     if (i % 3 != 0) slip_[i] += delta_[i];
   }
-  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) out.contacts += lambda_[3 * c] > 0.0;
+  for (std::size_t c = 0; c < as_size(contacts_); ++c) out.contacts += lambda_[3 * c] > 0.0;
   // What is carried fades, and shrinks with the contact's own force: contacts that have let go carry nothing.
   left_ = std::max(0.0, left_ - fade_);
   share_ = first_ > 0.0 ? left_ * std::min(1.0, wrench.head<3>().norm() / first_) : 0.0;
@@ -207,7 +207,7 @@ Vec6 JacobianFast::compute_wrench(const Model& model, const Vec6& other, TickRes
   Vec6 moved = dt_ * (read_blocks(body().velocities()) + change_) + response_ * other;
   moved.head<3>() += now.position - model.tool.position;
   moved.tail<3>() += rotation_vector(now.rotation * model.tool.rotation.conjugate());
-  const auto n = static_cast<std::size_t>(3 * contacts_);
+  const auto n = as_size(3 * contacts_);
   for (std::size_t i = 0; i < n; ++i) free_[i] = model.delta[i] + model.J[i].dot(moved) - slip_[i];
   choose(model);
   // Forces of the chosen may close another contact, rarely: once more with it, and what is left is the next tick's.
@@ -222,14 +222,13 @@ Vec6 JacobianFast::compute_wrench(const Model& model, const Vec6& other, TickRes
 bool JacobianFast::solve_chosen(const Model& model, TickResult& out) noexcept {
   for (int i = 0; i < count_; ++i) {
     for (int r = 0; r < 3; ++r) {
-      const auto k = static_cast<std::size_t>(3 * order_[static_cast<std::size_t>(i)] + r);
+      const auto k = as_size(3 * order_[as_size(i)] + r);
       problem_.delta_free(3 * i + r) = free_[k];
       problem_.light_Y(3 * i + r).noalias() = response_ * model.J[k];
-      chosen_lambda_[static_cast<std::size_t>(3 * i + r)] = lambda_[k];
+      chosen_lambda_[as_size(3 * i + r)] = lambda_[k];
     }
   }
-  const SolveReport solved =
-      solver_->solve(problem_, solving_, std::span(chosen_lambda_).first(static_cast<std::size_t>(3 * count_)));
+  const SolveReport solved = solver_->solve(problem_, solving_, std::span(chosen_lambda_).first(as_size(3 * count_)));
   out.residual = solved.residual.metres;
   out.iterations += solved.iterations;
   lambda_.fill(0.0);
@@ -239,16 +238,16 @@ bool JacobianFast::solve_chosen(const Model& model, TickResult& out) noexcept {
   delta = Eigen::Map<const Eigen::VectorXd>(free_.data(), n);
   Vec6 displaced = Vec6::Zero();
   for (int i = 0; i < 3 * count_; ++i) {
-    const int k = 3 * order_[static_cast<std::size_t>(i / 3)] + i % 3;
-    const double lambda = chosen_lambda_[static_cast<std::size_t>(i)];
-    lambda_[static_cast<std::size_t>(k)] = lambda;
+    const int k = 3 * order_[as_size(i / 3)] + i % 3;
+    const double lambda = chosen_lambda_[as_size(i)];
+    lambda_[as_size(k)] = lambda;
     if (lambda == 0.0) continue;
     delta += lambda * W.col(k);
     displaced += lambda * problem_.light_Y(i);
   }
   bool complete = true;
-  for (int i = 0; i < n; ++i) delta[i] += model.J[static_cast<std::size_t>(i)].dot(displaced);
-  for (std::size_t c = 0; c < static_cast<std::size_t>(contacts_); ++c) {
+  for (int i = 0; i < n; ++i) delta[i] += model.J[as_size(i)].dot(displaced);
+  for (std::size_t c = 0; c < as_size(contacts_); ++c) {
     if (chosen_[c] || delta_[3 * c] >= -settings_.tolerance) continue;
     chosen_[c] = true;
     complete = false;

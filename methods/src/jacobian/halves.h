@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "messages.h"
+#include "jacobian/messages.h"
 
 namespace palpate::jacobian {
 

@@ -6,6 +6,6 @@
 namespace palpate {
 
 Method make_jacobian(const MethodContext& context);
-std::string refuse_jacobian(const World& world, const ToolSettings& tool);
+std::string refuse_jacobian(const ToolInWorld& context);
 
 }  // namespace palpate

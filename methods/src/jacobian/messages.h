@@ -7,9 +7,6 @@
 
 namespace palpate::jacobian {
 
-using Vec6 = Eigen::Matrix<double, 6, 1>;
-using Mat6 = Eigen::Matrix<double, 6, 6>;
-
 inline constexpr int kMaxContacts = JacobianSettings::kMost;
 inline constexpr int kMaxRows = 3 * kMaxContacts;
 

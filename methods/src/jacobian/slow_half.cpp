@@ -5,6 +5,7 @@
 
 #include "jacobian/contact_space.h"
 #include "jacobian/halves.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "tool_grip.h"
 
 namespace palpate::jacobian {
@@ -19,8 +20,9 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
  public:
   explicit JacobianSlow(const MethodContext& c)
       : world_(c.world),
-        tool_(*c.world.bodies()[static_cast<std::size_t>(c.world.tool())].body),
-        settings_(c.settings.jacobian),
+        body_(c.body()),
+        tool_(*c.world.body(c.body())),
+        settings_(c.settings.get<JacobianSettings>("jacobian")),
         start_(c.start),
         dt_(c.dt),
         slow_period_(c.slow_period),
@@ -29,64 +31,77 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
     grip_.grip().exact = equality();
   }
 
-  void step(const Feedback& feedback, Model& model, StepReport& report) override {
-    model.contacts = 0;
-    model.left_out = 0;
-    model.by_force.setZero();
-    model.offset.setZero();
+  StepWish begin(const Feedback& feedback, Model& model, StepReport&) override {
+    clear(model);
     const bool sent = feedback.header.sequence > 0;
     if (sent && settings_.track) tool_.restore_state({feedback.tool.data(), state_size()});
     // The step ends one slow period from now; of that the tool of the fast loop sees all but its own tick.
     const double ahead = sent && settings_.track ? slow_period_ - dt_ : 0.0;
     tool_.set_grip(grip_.aim(sent ? feedback.device : start_, ahead));
-    if (!compute_forces(report)) {
-      report.converged = false;
-      return;
-    }
-    {
-      const StageTimer timer(report, Stage::kModel);
-      if (equality())
-        publish_linear(model);
-      else
-        publish_contacts(model);
-      report.overflow = report.overflow || model.left_out > 0;
-    }
+    return {.tick = fast_answer()};
+  }
+
+  bool solve(const StepProblem& problem, std::vector<double>& lambda) override {
+    if (equality()) hold_contacts(problem, lambda);
+    return equality();
+  }
+
+  void read_solved(const SolvedStep& step, Model& model, StepReport& report) override {
+    const StageTimer timer(report, Stage::kModel);
+    if (equality())
+      publish_linear(step, model);
+    else
+      publish_contacts(step, model);
+  }
+
+  void read_advanced(const AdvancedStep& step, Model&, StepReport& report) override {
+    if (!equality()) return;
     const StageTimer timer(report, Stage::kCorrect);
-    if (equality()) world_.compute_changes();
-    world_.advance();
-    if (equality()) correct_penetration(report);
+    correct_penetration(step);
+  }
+
+  void finish(bool done, Model& model, StepReport& report) override {
+    if (!done) clear(model);
+    report.overflow = report.overflow || model.left_out > 0;
   }
 
  private:
   bool equality() const noexcept { return settings_.form == JacobianSettings::Form::kEquality; }
   bool fast_answer() const noexcept { return settings_.answer == JacobianSettings::Answer::kFast; }
-  std::size_t state_size() const noexcept { return static_cast<std::size_t>(tool_.state_size()); }
+  std::size_t state_size() const noexcept { return as_size(tool_.state_size()); }
 
-  bool compute_forces(StepReport& report);
-  void hold_contacts();
-  void publish_linear(Model& model);
-  void publish_contacts(Model& model);
-  void choose_contacts(Model& model);
-  void choose_others();
-  void eliminate_others();
-  void correct_penetration(StepReport& report);
-  const ConstraintProblem& answer();
-  double free_distance(const ConstraintProblem& from, std::span<const double> delta, const RowRef& row) const;
-  double gap_of(const RowRef& row) const;
-
-  int row_of(const RowRef& r) const {
-    return world_.problem().constraints()[static_cast<std::size_t>(r.constraint)].first_row + r.offset;
+  static void clear(Model& model) noexcept {
+    model.contacts = 0;
+    model.left_out = 0;
+    model.by_force.setZero();
+    model.offset.setZero();
   }
-  int tool_side() const noexcept { return world_.side(world_.tool()).body; }
-  bool acts_on_tool(const Constraint& c) const noexcept {
+
+  void hold_contacts(const ProblemResults& step, std::vector<double>& lambda);
+  void publish_linear(const SolvedStep& step, Model& model);
+  void publish_contacts(const SolvedStep& step, Model& model);
+  void choose_contacts(const SolvedStep& step, Model& model);
+  void choose_others(const SolvedStep& step);
+  void eliminate_others();
+  void correct_penetration(const AdvancedStep& step);
+  const ConstraintProblem& answer(const SolvedStep& step);
+  double free_distance(const SolvedStep& step, const ConstraintProblem& from, std::span<const double> delta,
+                       const RowRef& row) const;
+  double gap_of(const ProblemResults& step, const RowRef& row) const;
+
+  static int row_of(const ConstraintProblem& problem, const RowRef& r) {
+    return problem.constraints()[as_size(r.constraint)].first_row + r.offset;
+  }
+  int tool_side(const ProblemResults& step) const noexcept { return step.side(body_).body; }
+  bool acts_on_tool(const ProblemResults& step, const Constraint& c) const noexcept {
     const auto is_tool = [&](const ConstraintSide& s) {
-      return s.kind == ConstraintSide::Kind::kLight && s.body == tool_side();
+      return s.kind == ConstraintSide::Kind::kLight && s.body == tool_side(step);
     };
     return is_tool(c.a) || is_tool(c.b);
   }
-  bool is_contact(const RowRef& r) const { return r.constraint >= world_.first_contact(); }
 
   World& world_;
+  const int body_;  ///< the tool, of the world
   Body& tool_;
   const JacobianSettings settings_;
   const DeviceState start_;
@@ -106,65 +121,39 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   Eigen::VectorXd delta_;
 };
 
-bool JacobianSlow::compute_forces(StepReport& report) {
-  {
-    const StageTimer timer(report, Stage::kFree);
-    const std::array<double, 2> steps{slow_period_, dt_};
-    if (!world_.compute_free_motion(std::span(steps).first(fast_answer() ? 2 : 1))) return false;
-  }
-  if (!equality()) return world_.solve_contacts(report);
-  {
-    const StageTimer timer(report, Stage::kDetect);
-    world_.find_contacts();
-  }
-  {
-    const StageTimer timer(report, Stage::kCompliance);
-    world_.assemble_rows();
-    if (!world_.assemble_compliance()) return false;
-  }
-  const StageTimer timer(report, Stage::kSolve);
-  hold_contacts();
-  report.contacts = static_cast<std::int32_t>(
-      std::count_if(rows_.begin(), rows_.end(), [&](const RowRef& r) { return is_contact(r); }));
-  report.penetration = world_.found().deepest;
-  report.overflow = world_.found().overflow;
-  return true;
-}
-
 /// The problem without the tool, at the time step whose answer is published.
-const ConstraintProblem& JacobianSlow::answer() {
-  if (!fast_answer()) return world_.problem();
-  world_.compute_problem(1, world_.tool(), other_);
+const ConstraintProblem& JacobianSlow::answer(const SolvedStep& step) {
+  if (!fast_answer()) return step.problem();
+  step.compute_problem(1, body_, other_);
   return other_;
 }
 
 /// A row of `delta` as it is when the tool stands [m].
-double JacobianSlow::free_distance(const ConstraintProblem& from, std::span<const double> delta,
+double JacobianSlow::free_distance(const SolvedStep& step, const ConstraintProblem& from, std::span<const double> delta,
                                    const RowRef& row) const {
-  const double all = delta[static_cast<std::size_t>(row_of(row))];
-  if (&from != &world_.problem()) return all;
-  const Vec6 v = read_blocks(tool_.velocities()) + read_blocks(world_.free_change(world_.tool()));
-  return all - slow_period_ * light_row(from, row, tool_side()).dot(v);
+  const double all = delta[as_size(row_of(from, row))];
+  if (&from != &step.problem()) return all;
+  const Vec6 v = read_blocks(tool_.velocities()) + read_blocks(step.free_change(body_));
+  return all - slow_period_ * light_row(from, row, tool_side(step)).dot(v);
 }
 
 /// What of δ is there at the beginning of the step [m]. Joints hold their place, the paper's contacts only a velocity.
-double JacobianSlow::gap_of(const RowRef& row) const {
-  if (!is_contact(row)) return 0.0;
-  const Contact& c = world_.contacts()[static_cast<std::size_t>(row.constraint - world_.first_contact())];
-  return world_.settings().felt_gap(c.gap, slow_period_);
+double JacobianSlow::gap_of(const ProblemResults& step, const RowRef& row) const {
+  if (row.constraint < step.first_contact()) return 0.0;
+  return world_.settings().felt_gap(step.contacts()[as_size(row.constraint - step.first_contact())].gap, step.h());
 }
 
 // The paper's form.
 
 /// Contacts that the free motion would close keep their normal velocity at zero (eq. 8), joints hold; λ by eq. 11.
-void JacobianSlow::hold_contacts() {
-  const ConstraintProblem& problem = world_.problem();
+void JacobianSlow::hold_contacts(const ProblemResults& step, std::vector<double>& lambda) {
+  const ConstraintProblem& problem = step.problem();
   rows_.clear();
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
-    const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
+    const Constraint& c = problem.constraints()[as_size(i)];
     if (c.kind == ConstraintKind::kEquality) {
       for (std::int32_t r = 0; r < c.rows; ++r) rows_.push_back({i, r});
-    } else if (problem.delta_free()[static_cast<std::size_t>(c.first_row)] < 0.0) {
+    } else if (problem.delta_free()[as_size(c.first_row)] < 0.0) {
       rows_.push_back({i, 0});
     }
   }
@@ -172,29 +161,28 @@ void JacobianSlow::hold_contacts() {
   delta_.resize(W_.rows());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     delta_[static_cast<Eigen::Index>(i)] =
-        gap_of(rows_[i]) - problem.delta_free()[static_cast<std::size_t>(row_of(rows_[i]))];
+        gap_of(step, rows_[i]) - problem.delta_free()[as_size(row_of(problem, rows_[i]))];
     W_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i)) +=
-        problem.compliance()[static_cast<std::size_t>(row_of(rows_[i]))];
+        problem.compliance()[as_size(row_of(problem, rows_[i]))];
   }
   solve_held(W_, delta_);
-  lambda_.assign(static_cast<std::size_t>(problem.rows()), 0.0);
+  lambda.assign(as_size(problem.rows()), 0.0);
   for (std::size_t i = 0; i < rows_.size(); ++i)
-    lambda_[static_cast<std::size_t>(row_of(rows_[i]))] = delta_[static_cast<Eigen::Index>(i)];
-  world_.impose(lambda_);
+    lambda[as_size(row_of(problem, rows_[i]))] = delta_[static_cast<Eigen::Index>(i)];
 }
 
-void JacobianSlow::publish_linear(Model& model) {
-  const ConstraintProblem& from = answer();
+void JacobianSlow::publish_linear(const SolvedStep& step, Model& model) {
+  const ConstraintProblem& from = answer(step);
   const double h = fast_answer() ? dt_ : slow_period_;
-  const int tool = tool_side();
-  assemble_compliance(from, rows_, &from == &world_.problem() ? tool : -1, W_);
+  const int tool = tool_side(step);
+  assemble_compliance(from, rows_, &from == &step.problem() ? tool : -1, W_);
   W_ /= h;
   J_.resize(W_.rows(), 6);
   delta_.resize(W_.rows());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
-    J_.row(k) = light_row(world_.problem(), rows_[i], tool);
-    delta_[k] = (free_distance(from, from.delta_free(), rows_[i]) - gap_of(rows_[i])) / h;
+    J_.row(k) = light_row(step.problem(), rows_[i], tool);
+    delta_[k] = (free_distance(step, from, from.delta_free(), rows_[i]) - gap_of(step, rows_[i])) / h;
   }
   lambda_.resize(state_size());
   tool_.save_state(lambda_);
@@ -211,30 +199,29 @@ void JacobianSlow::publish_linear(Model& model) {
 
 /// The paper's last stage: points of soft bodies that ended inside something are moved out along the contact's normal.
 /// A body's motion in a unit step from rest is its displacement, whatever its kind.
-void JacobianSlow::correct_penetration(StepReport& report) {
-  world_.find_contacts();
-  report.penetration = world_.found().deepest;
-  if (report.penetration <= kSane) return;
+void JacobianSlow::correct_penetration(const AdvancedStep& step) {
+  const AdvancedStep::Contacts now = step.find_contacts();
+  if (now.found.deepest <= kSane) return;
   for (std::size_t i = 0; i < world_.bodies().size(); ++i) {
     Body* body = world_.bodies()[i].body.get();
     if (!body || body->block_count() <= 2) continue;
-    shift_.assign(static_cast<std::size_t>(body->block_count()), Vec3::Zero());
-    entries_.resize(static_cast<std::size_t>(body->max_row_entries()));
+    shift_.assign(as_size(body->block_count()), Vec3::Zero());
+    entries_.resize(as_size(body->max_row_entries()));
     bool moved = false;
-    for (const Contact& c : world_.contacts()) {
+    for (const Contact& c : now.contacts) {
       const bool is_a = c.body_a == static_cast<std::int32_t>(i);
       if (c.gap >= -kSane || !(is_a || c.body_b == static_cast<std::int32_t>(i))) continue;
       const Vec3 out = is_a ? c.normal : Vec3(-c.normal);
       const int count = body->compute_point_row(is_a ? c.foot_a : c.foot_b, out, entries_);
       double squares = 0.0;
-      for (int k = 0; k < count; ++k) squares += entries_[static_cast<std::size_t>(k)].value.squaredNorm();
+      for (int k = 0; k < count; ++k) squares += entries_[as_size(k)].value.squaredNorm();
       if (!(squares > 0.0)) continue;
       for (int k = 0; k < count; ++k) {
-        const BlockRows::Entry& e = entries_[static_cast<std::size_t>(k)];
+        const BlockRows::Entry& e = entries_[as_size(k)];
         // Several contacts may ask for the same node: the farthest counts.
         const Vec3 wish = -c.gap / squares * e.value;
-        Vec3& now = shift_[static_cast<std::size_t>(e.block)];
-        if (wish.squaredNorm() > now.squaredNorm()) now = wish;
+        Vec3& farthest = shift_[as_size(e.block)];
+        if (wish.squaredNorm() > farthest.squaredNorm()) farthest = wish;
       }
       moved = true;
     }
@@ -251,17 +238,17 @@ void JacobianSlow::correct_penetration(StepReport& report) {
 
 /// The tool's contacts, in the world's order. If there are too many: those that bear, then the deepest at the end of
 /// the free motion.
-void JacobianSlow::choose_contacts(Model& model) {
-  const ConstraintProblem& problem = world_.problem();
+void JacobianSlow::choose_contacts(const SolvedStep& step, Model& model) {
+  const ConstraintProblem& problem = step.problem();
   deepest_.clear();
-  for (std::int32_t i = world_.first_contact(); i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
-    const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
-    if (!acts_on_tool(c)) continue;
-    const bool bears = world_.lambda()[static_cast<std::size_t>(c.first_row)] > 0.0;
-    const double depth = problem.delta_free()[static_cast<std::size_t>(c.first_row)];
+  for (std::int32_t i = step.first_contact(); i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
+    const Constraint& c = problem.constraints()[as_size(i)];
+    if (!acts_on_tool(step, c)) continue;
+    const bool bears = step.lambda()[as_size(c.first_row)] > 0.0;
+    const double depth = problem.delta_free()[as_size(c.first_row)];
     deepest_.emplace_back(bears ? -std::numeric_limits<double>::infinity() : depth, i);
   }
-  const auto room = static_cast<std::size_t>(std::clamp(settings_.max_contacts, 1, kMaxContacts));
+  const auto room = as_size(std::clamp(settings_.max_contacts, 1, kMaxContacts));
   if (deepest_.size() > room) {
     model.left_out = static_cast<std::int32_t>(deepest_.size() - room);
     std::sort(deepest_.begin(), deepest_.end());
@@ -275,14 +262,14 @@ void JacobianSlow::choose_contacts(Model& model) {
 }
 
 /// Rows of all other constraints that hold, as the slow solve left them; what slips keeps its force.
-void JacobianSlow::choose_others() {
-  const ConstraintProblem& problem = world_.problem();
-  const std::span<const double> lambda = world_.lambda();
+void JacobianSlow::choose_others(const SolvedStep& step) {
+  const ConstraintProblem& problem = step.problem();
+  const std::span<const double> lambda = step.lambda();
   others_.clear();
   fixed_.assign(lambda.size(), 0.0);
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
-    const Constraint& c = problem.constraints()[static_cast<std::size_t>(i)];
-    if (c.kind == ConstraintKind::kContact && acts_on_tool(c)) continue;
+    const Constraint& c = problem.constraints()[as_size(i)];
+    if (c.kind == ConstraintKind::kContact && acts_on_tool(step, c)) continue;
     const double* l = lambda.data() + c.first_row;
     if (c.kind == ConstraintKind::kContact) {
       if (!(l[0] > 0.0)) continue;
@@ -292,12 +279,11 @@ void JacobianSlow::choose_others() {
     } else if (c.kind == ConstraintKind::kEquality || (l[0] > c.lower && l[0] < c.upper)) {
       for (std::int32_t r = 0; r < c.rows; ++r) others_.push_back({i, r});
     } else {
-      fixed_[static_cast<std::size_t>(c.first_row)] = l[0];
+      fixed_[as_size(c.first_row)] = l[0];
     }
   }
   if (others_.size() <= kMaxOthers) return;
-  for (const RowRef& r : others_)
-    fixed_[static_cast<std::size_t>(row_of(r))] = lambda[static_cast<std::size_t>(row_of(r))];
+  for (const RowRef& r : others_) fixed_[as_size(row_of(problem, r))] = lambda[as_size(row_of(problem, r))];
   others_.clear();
 }
 
@@ -315,36 +301,36 @@ void JacobianSlow::eliminate_others() {
   delta_.head(n) -= (W_.topRightCorner(n, m) * X.col(n)).eval();
 }
 
-void JacobianSlow::publish_contacts(Model& model) {
+void JacobianSlow::publish_contacts(const SolvedStep& step, Model& model) {
   model.tool = read_centre(tool_);
-  choose_contacts(model);
+  choose_contacts(step, model);
   if (rows_.empty()) return;
-  choose_others();
-  const ConstraintProblem& from = answer();
-  const int tool = tool_side();
+  choose_others(step);
+  const ConstraintProblem& from = answer(step);
+  const int tool = tool_side(step);
   both_.assign(rows_.begin(), rows_.end());
   both_.insert(both_.end(), others_.begin(), others_.end());
-  assemble_compliance(from, both_, &from == &world_.problem() ? tool : -1, W_);
+  assemble_compliance(from, both_, &from == &step.problem() ? tool : -1, W_);
   lambda_.resize(fixed_.size());
   from.compute_delta(fixed_, lambda_);
   delta_.resize(W_.rows());
   for (std::size_t i = 0; i < both_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
-    delta_[k] = free_distance(from, lambda_, both_[i]);
-    W_(k, k) += world_.problem().compliance()[static_cast<std::size_t>(row_of(both_[i]))];
+    delta_[k] = free_distance(step, from, lambda_, both_[i]);
+    W_(k, k) += step.problem().compliance()[as_size(row_of(step.problem(), both_[i]))];
   }
   eliminate_others();
   const auto n = static_cast<Eigen::Index>(rows_.size());
   if (!W_.topLeftCorner(n, n).allFinite() || !delta_.head(n).allFinite()) return;
   Eigen::Map<Eigen::MatrixXd>(model.W.data(), n, n) = W_.topLeftCorner(n, n);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    model.J[i] = light_row(world_.problem(), rows_[i], tool);
+    model.J[i] = light_row(step.problem(), rows_[i], tool);
     model.delta[i] = delta_[static_cast<Eigen::Index>(i)];
-    model.lambda[i] = world_.lambda()[static_cast<std::size_t>(row_of(rows_[i]))];
+    model.lambda[i] = step.lambda()[as_size(row_of(step.problem(), rows_[i]))];
   }
   model.contacts = static_cast<std::int32_t>(deepest_.size());
   for (std::size_t i = 0; i < deepest_.size(); ++i)
-    model.friction[i] = world_.problem().constraints()[static_cast<std::size_t>(deepest_[i].second)].friction;
+    model.friction[i] = step.problem().constraints()[as_size(deepest_[i].second)].friction;
 }
 
 }  // namespace

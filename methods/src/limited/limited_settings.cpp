@@ -1,6 +1,6 @@
 #include "palpate/methods/limited_settings.h"
 
-#include "limited/patch.h"
+#include "limited/messages.h"
 #include "palpate/core/fields.h"
 
 namespace palpate {
@@ -10,9 +10,9 @@ void describe(Fields& f, LimitedSettings& s) {
   f.number({.name = "radius", .doc = "of the proximity query around the proxy", .unit = "m"}, s.radius, d.radius,
            {1e-4, 0.5});
   f.integer({.name = "max_constraints", .doc = "triangles in the set; the nearest are kept"}, s.max_constraints,
-            d.max_constraints, {8, LimitedPatch::kMaxTriangles});
+            d.max_constraints, {8, limited::LimitedPatch::kMaxTriangles});
   f.integer({.name = "max_moving_vertices", .doc = "of bodies that move, in the set; the nearest are kept"},
-            s.max_moving_vertices, d.max_moving_vertices, {4, LimitedPatch::kMaxMoving});
+            s.max_moving_vertices, d.max_moving_vertices, {4, limited::LimitedPatch::kMaxMoving});
   f.number({.name = "depth", .doc = "how far below its triangle a constraint reaches at most", .unit = "m"}, s.depth,
            d.depth, {1e-5, 0.5});
   f.number({.name = "tolerance", .doc = "a tick has converged when an iteration moves the proxy by less", .unit = "m"},

@@ -6,7 +6,7 @@
 
 #include "palpate/geometry/closest_features.h"
 
-namespace palpate {
+namespace palpate::limited {
 namespace {
 
 /// Most triangles that are looked at before the nearest are kept.
@@ -53,7 +53,7 @@ void PatchBuilder::begin(const Vec3& centre, const Vec3& side, LimitedPatch& out
   for (const bool moving : {true, false}) {
     for (const Found& f : found_) {
       if (f.distance >= covered) break;
-      const bool moves = f.surface >= 0 && world_.surfaces()[static_cast<std::size_t>(f.surface)].body >= 0;
+      const bool moves = f.surface >= 0 && world_.surfaces()[as_size(f.surface)].body >= 0;
       if (moves == moving && !add(f, centre, reach, out)) covered = std::min(covered, f.distance);
     }
     if (moving) {
@@ -76,11 +76,10 @@ void PatchBuilder::finish(LimitedPatch& out, StepReport& report) {
 void PatchBuilder::forget() {
   for (const Found& k : kept_) {
     if (k.surface < 0) continue;
-    const auto s = static_cast<std::size_t>(k.surface);
-    const auto t = static_cast<std::size_t>(k.triangle);
+    const auto s = as_size(k.surface);
+    const auto t = as_size(k.triangle);
     local_triangle_[s][t] = -1;
-    for (const std::int32_t v : world_.surfaces()[s].tree->mesh().triangles[t])
-      local_vertex_[s][static_cast<std::size_t>(v)] = -1;
+    for (const std::int32_t v : world_.surfaces()[s].tree->mesh().triangles[t]) local_vertex_[s][as_size(v)] = -1;
   }
   kept_.clear();
   moving_.clear();
@@ -90,7 +89,7 @@ void PatchBuilder::forget() {
 double PatchBuilder::find(const Vec3& centre, StepReport& report) {
   double radius = settings_.radius;
   double reach = collect(centre, radius);
-  while (found_.size() < static_cast<std::size_t>(settings_.max_constraints) / 64 && radius < kMaxRadius) {
+  while (found_.size() < as_size(settings_.max_constraints) / 64 && radius < kMaxRadius) {
     radius *= 2.0;
     reach = collect(centre, radius);
   }
@@ -111,14 +110,14 @@ double PatchBuilder::collect(const Vec3& centre, double radius) {
   for (std::size_t s = 0; s < world_.surfaces().size(); ++s) {
     const TriangleTree& tree = *world_.surfaces()[s].tree;
     const int count = tree.find_within(centre, radius, near_);
-    if (static_cast<std::size_t>(count) > near_.size()) return 0.0;
+    if (as_size(count) > near_.size()) return 0.0;
     const TriangleMesh& mesh = tree.mesh();
     for (int i = 0; i < count; ++i) {
-      const std::int32_t t = near_[static_cast<std::size_t>(i)];
-      const auto& corner = mesh.triangles[static_cast<std::size_t>(t)];
-      const Vec3& a = mesh.vertices[static_cast<std::size_t>(corner[0])];
-      const Vec3& b = mesh.vertices[static_cast<std::size_t>(corner[1])];
-      const Vec3& c = mesh.vertices[static_cast<std::size_t>(corner[2])];
+      const std::int32_t t = near_[as_size(i)];
+      const auto& corner = mesh.triangles[as_size(t)];
+      const Vec3& a = mesh.vertices[as_size(corner[0])];
+      const Vec3& b = mesh.vertices[as_size(corner[1])];
+      const Vec3& c = mesh.vertices[as_size(corner[2])];
       if (!(compute_area_normal(a, b, c).norm() > 0.0)) continue;  // its neighbours cover it
       const Vec3 w = closest_on_triangle(centre, a, b, c);
       found_.push_back({(w[0] * a + w[1] * b + w[2] * c - centre).norm(), static_cast<std::int32_t>(s), t});
@@ -152,30 +151,29 @@ bool PatchBuilder::add(const Found& f, const Vec3& centre, double reach, Limited
     add_plane(f, centre, reach, out);
     return true;
   }
-  const auto s = static_cast<std::size_t>(f.surface);
+  const auto s = as_size(f.surface);
   const TouchSurface& surface = world_.surfaces()[s];
   const bool moves = surface.body >= 0;
-  Triangle& t = out.triangle[static_cast<std::size_t>(out.triangles)];
-  const auto& corner = surface.tree->mesh().triangles[static_cast<std::size_t>(f.triangle)];
+  Triangle& t = out.triangle[as_size(out.triangles)];
+  const auto& corner = surface.tree->mesh().triangles[as_size(f.triangle)];
   const bool flip = flipped_[s];
   for (std::size_t i = 0; i < 3; ++i)
     t.vertex[i] = static_cast<std::int16_t>(add_vertex(f.surface, corner[flip ? 2 - i : i], out));
   t.moving = moves ? 1 : 0;
   t.friction = surface.friction;
   t.id = (static_cast<std::int64_t>(f.surface) << 32) | f.triangle;
-  local_triangle_[s][static_cast<std::size_t>(f.triangle)] = static_cast<std::int16_t>(out.triangles);
+  local_triangle_[s][as_size(f.triangle)] = static_cast<std::int16_t>(out.triangles);
   kept_.push_back(f);
   ++out.triangles;
   return true;
 }
 
 int PatchBuilder::add_vertex(std::int32_t surface, std::int32_t vertex, LimitedPatch& out) {
-  const auto s = static_cast<std::size_t>(surface);
-  std::int16_t& local = local_vertex_[s][static_cast<std::size_t>(vertex)];
+  const auto s = as_size(surface);
+  std::int16_t& local = local_vertex_[s][as_size(vertex)];
   if (local < 0) {
     local = static_cast<std::int16_t>(out.vertices);
-    out.position[static_cast<std::size_t>(out.vertices)] =
-        world_.surfaces()[s].tree->mesh().vertices[static_cast<std::size_t>(vertex)];
+    out.position[as_size(out.vertices)] = world_.surfaces()[s].tree->mesh().vertices[as_size(vertex)];
     if (world_.surfaces()[s].body >= 0) moving_.push_back({surface, vertex});
     ++out.vertices;
   }
@@ -184,7 +182,7 @@ int PatchBuilder::add_vertex(std::int32_t surface, std::int32_t vertex, LimitedP
 
 /// A plane is two triangles that are wider than the patch.
 void PatchBuilder::add_plane(const Found& f, const Vec3& centre, double reach, LimitedPatch& out) {
-  const TouchPlane& plane = world_.planes()[static_cast<std::size_t>(-1 - f.surface)];
+  const TouchPlane& plane = world_.planes()[as_size(-1 - f.surface)];
   Vec3 t1, t2;
   make_tangents(plane.normal, t1, t2);
   const Vec3 foot = centre - (plane.normal.dot(centre) - plane.offset) * plane.normal;
@@ -193,10 +191,10 @@ void PatchBuilder::add_plane(const Found& f, const Vec3& centre, double reach, L
   const std::array<Vec3, 3> corner = {foot - half * (t1 + t2),
                                       first ? Vec3(foot + half * (t1 - t2)) : Vec3(foot + half * (t1 + t2)),
                                       first ? Vec3(foot + half * (t1 + t2)) : Vec3(foot + half * (t2 - t1))};
-  Triangle& t = out.triangle[static_cast<std::size_t>(out.triangles)];
+  Triangle& t = out.triangle[as_size(out.triangles)];
   for (std::size_t i = 0; i < 3; ++i) {
     t.vertex[i] = static_cast<std::int16_t>(out.vertices);
-    out.position[static_cast<std::size_t>(out.vertices)] = corner[i];
+    out.position[as_size(out.vertices)] = corner[i];
     ++out.vertices;
   }
   t.moving = 0;
@@ -208,9 +206,9 @@ void PatchBuilder::add_plane(const Found& f, const Vec3& centre, double reach, L
 
 /// Normals, bounds, neighbours and depths, when all triangles are there.
 void PatchBuilder::finish_triangles(LimitedPatch& out) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(out.triangles); ++i) {
+  for (std::size_t i = 0; i < as_size(out.triangles); ++i) {
     Triangle& t = out.triangle[i];
-    const auto at = [&](std::size_t c) -> const Vec3& { return out.position[static_cast<std::size_t>(t.vertex[c])]; };
+    const auto at = [&](std::size_t c) -> const Vec3& { return out.position[as_size(t.vertex[c])]; };
     t.normal = compute_area_normal(at(0), at(1), at(2)).normalized();
     Vec3& middle = out.middle[i];
     middle = (at(0) + at(1) + at(2)) / 3.0;
@@ -220,19 +218,19 @@ void PatchBuilder::finish_triangles(LimitedPatch& out) {
     t.compliant = t.moving && std::max({t.vertex[0], t.vertex[1], t.vertex[2]}) < out.moving ? 1 : 0;
     const Found& f = kept_[i];
     if (f.surface >= 0) {
-      const auto s = static_cast<std::size_t>(f.surface);
+      const auto s = as_size(f.surface);
       const SurfaceFeatures& features = *world_.surfaces()[s].features;
       for (std::size_t e = 0; e < 3; ++e) {
         // The corners of a flipped triangle are 2, 1, 0: its edges are those between 2 and 1, 1 and 0, 0 and 2.
         const std::size_t edge = flipped_[s] ? (4 - e) % 3 : e;
         const auto index = features.triangle_edges(f.triangle)[edge];
-        const SurfaceFeatures::Edge& shared = features.edges()[static_cast<std::size_t>(index)];
+        const SurfaceFeatures::Edge& shared = features.edges()[as_size(index)];
         const std::int32_t other = shared.triangle[0] == f.triangle ? shared.triangle[1] : shared.triangle[0];
-        if (other >= 0) t.neighbour[e] = local_triangle_[s][static_cast<std::size_t>(other)];
+        if (other >= 0) t.neighbour[e] = local_triangle_[s][as_size(other)];
       }
     } else {
       // The two triangles of a plane lie in a row and share the edge from corner 0 to the far one.
-      for (std::size_t k = 0; k < static_cast<std::size_t>(out.triangles); ++k) {
+      for (std::size_t k = 0; k < as_size(out.triangles); ++k) {
         if (k != i && kept_[k].surface == f.surface)
           t.neighbour[f.triangle == 0 ? 2 : 0] = static_cast<std::int16_t>(k);
       }
@@ -247,7 +245,7 @@ double PatchBuilder::compute_depth(const Found& f, const Triangle& t, const Vec3
   const double most = 2.0 * settings_.depth;
   const double inside = 1e-6 * settings_.depth;
   SegmentHit hit;
-  const TriangleTree& tree = *world_.surfaces()[static_cast<std::size_t>(f.surface)].tree;
+  const TriangleTree& tree = *world_.surfaces()[as_size(f.surface)].tree;
   if (!tree.find_first_hit(middle - inside * t.normal, middle - most * t.normal, hit)) return settings_.depth;
   return 0.5 * (inside + hit.t * (most - inside));
 }
@@ -258,14 +256,10 @@ void PatchBuilder::fill_compliance(LimitedPatch& out) {
   for (std::int32_t s = 0; s < static_cast<std::int32_t>(world_.surfaces().size()); ++s) {
     points_.clear();
     slots_.clear();
-    for (std::size_t m = 0; m < static_cast<std::size_t>(out.moving); ++m) {
+    for (std::size_t m = 0; m < as_size(out.moving); ++m) {
       if (moving_[m].surface != s) continue;
-      const SurfaceFeatures::Corner corner =
-          world_.surfaces()[static_cast<std::size_t>(s)].features->corner_of(moving_[m].vertex);
-      BodyPoint p;
-      p.element = corner.triangle;
-      p.weights = Vec3::Unit(corner.corner);
-      points_.push_back(p);
+      const SurfaceFeatures::Corner corner = world_.surfaces()[as_size(s)].features->corner_of(moving_[m].vertex);
+      points_.push_back(BodyPoint::on_surface(corner.triangle, Vec3::Unit(corner.corner)));
       slots_.push_back(static_cast<int>(m));
     }
     if (points_.empty() || !world_.compute_compliance(s, points_, C_)) continue;
@@ -281,4 +275,4 @@ void PatchBuilder::fill_compliance(LimitedPatch& out) {
   }
 }
 
-}  // namespace palpate
+}  // namespace palpate::limited

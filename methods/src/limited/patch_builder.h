@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "../point_world.h"
-#include "patch.h"
+#include "messages.h"
+#include "palpate/methods/limited_settings.h"
 
-namespace palpate {
+namespace palpate::limited {
 
 /// Fills patches from the world around a point. Thread: the slow loop's or the one beside it, one at a time; may
 /// allocate.
@@ -53,4 +53,4 @@ class PatchBuilder {
   Eigen::MatrixXd C_;
 };
 
-}  // namespace palpate
+}  // namespace palpate::limited

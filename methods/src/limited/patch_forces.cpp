@@ -1,7 +1,7 @@
 #include "limited/patch_solver.h"
 
 // The forces of the selected constraints: a small complementarity problem of one point.
-namespace palpate {
+namespace palpate::limited {
 namespace {
 
 using Triangle = LimitedPatch::Triangle;
@@ -11,15 +11,15 @@ using Triangle = LimitedPatch::Triangle;
 void PatchSolver::add_selected(std::int32_t triangle, const Vec3& x) noexcept {
   if (selected_count_ == kMaxSelected) return;
   for (int k = 0; k < selected_count_; ++k) {
-    if (selected_[static_cast<std::size_t>(k)].triangle == triangle) return;
+    if (selected_[as_size(k)].triangle == triangle) return;
   }
-  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
-  Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
+  const Triangle& t = patch_->triangle[as_size(triangle)];
+  Selected& s = selected_[as_size(selected_count_++)];
   s.triangle = triangle;
   s.normal = t.normal;
   make_tangents(t.normal, s.tangent1, s.tangent2);
   s.weights = weights_at(triangle, x);
-  s.gap_free = t.normal.dot(free_ - patch_->position[static_cast<std::size_t>(t.vertex[0])]) - 2.0 * patch_->skin;
+  s.gap_free = t.normal.dot(free_ - patch_->position[as_size(t.vertex[0])]) - 2.0 * patch_->skin;
   s.lambda.setZero();
 }
 
@@ -28,7 +28,7 @@ void PatchSolver::add_box_faces() noexcept {
   for (int axis = 0; axis < 3; ++axis) {
     const double out = free_[axis] - patch_->centre[axis];
     if (std::abs(out) <= patch_->half_edge) continue;
-    Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
+    Selected& s = selected_[as_size(selected_count_++)];
     s.triangle = -1 - axis;
     s.normal = Vec3::Unit(axis) * (out > 0.0 ? -1.0 : 1.0);
     make_tangents(s.normal, s.tangent1, s.tangent2);
@@ -46,24 +46,23 @@ double PatchSolver::solve_forces() noexcept {
   const bool yields = compute_compliance();
   const int dense = yields ? problem_.add_dense_body() : -1;
   for (int k = 0; k < selected_count_; ++k) {
-    Selected& s = selected_[static_cast<std::size_t>(k)];
+    Selected& s = selected_[as_size(k)];
     Constraint c;
     c.kind = ConstraintKind::kContact;
     c.rows = 3;
-    c.friction = s.triangle >= 0 ? patch_->triangle[static_cast<std::size_t>(s.triangle)].friction : 0.0;
+    c.friction = s.triangle >= 0 ? patch_->triangle[as_size(s.triangle)].friction : 0.0;
     c.a = {ConstraintSide::Kind::kLight, light, -1};
     if (yields && s.triangle >= 0) c.b = {ConstraintSide::Kind::kDense, dense, -1};
-    const auto index = static_cast<std::size_t>(problem_.add_constraint(c));
+    const auto index = as_size(problem_.add_constraint(c));
     const Constraint& added = problem_.constraints()[index];
     const std::array<Vec3, 3> direction = {s.normal, s.tangent1, s.tangent2};
     for (int r = 0; r < 3; ++r) {
-      problem_.light_J(added.a.first + r).head<3>() = direction[static_cast<std::size_t>(r)];
-      problem_.light_Y(added.a.first + r).head<3>() = w_ * direction[static_cast<std::size_t>(r)];
-      problem_.delta_free(added.first_row + r) =
-          r == 0 ? s.gap_free : direction[static_cast<std::size_t>(r)].dot(free_ - start_);
+      problem_.light_J(added.a.first + r).head<3>() = direction[as_size(r)];
+      problem_.light_Y(added.a.first + r).head<3>() = w_ * direction[as_size(r)];
+      problem_.delta_free(added.first_row + r) = r == 0 ? s.gap_free : direction[as_size(r)].dot(free_ - start_);
     }
     for (int j = 0; j < last_count_; ++j) {
-      const Selected& last = last_[static_cast<std::size_t>(j)];
+      const Selected& last = last_[as_size(j)];
       if (last.triangle == s.triangle) s.lambda = last.lambda;
     }
     Eigen::Map<Vec3>(lambda_.data() + 3 * k) = s.lambda;
@@ -71,10 +70,9 @@ double PatchSolver::solve_forces() noexcept {
   problem_.prepare_dense();
   if (yields) fill_compliance(dense);
   const SolverSettings settings{.tolerance = 0.1 * options_.tolerance, .max_iterations = 1000};
-  const SolveReport report =
-      solver_->solve(problem_, settings, std::span(lambda_).first(static_cast<std::size_t>(problem_.rows())));
+  const SolveReport report = solver_->solve(problem_, settings, std::span(lambda_).first(as_size(problem_.rows())));
   for (int k = 0; k < selected_count_; ++k)
-    selected_[static_cast<std::size_t>(k)].lambda = Eigen::Map<const Vec3>(lambda_.data() + 3 * k);
+    selected_[as_size(k)].lambda = Eigen::Map<const Vec3>(lambda_.data() + 3 * k);
   return report.residual.metres;
 }
 
@@ -83,18 +81,17 @@ bool PatchSolver::compute_compliance() noexcept {
   C_.setZero();
   const Selected* first = nullptr;
   for (int k = 0; k < selected_count_; ++k) {
-    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    const Selected& s = selected_[as_size(k)];
     if (s.triangle < 0) continue;
-    if (!patch_->triangle[static_cast<std::size_t>(s.triangle)].compliant) return false;
+    if (!patch_->triangle[as_size(s.triangle)].compliant) return false;
     if (!first) first = &s;
   }
   if (!first) return false;
-  const auto& v = patch_->triangle[static_cast<std::size_t>(first->triangle)].vertex;
+  const auto& v = patch_->triangle[as_size(first->triangle)].vertex;
   const int n = 3 * patch_->moving;
   for (int p = 0; p < 3; ++p) {
     for (int q = 0; q < 3; ++q) {
-      const double* block = patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * v[static_cast<std::size_t>(q)] +
-                            3 * v[static_cast<std::size_t>(p)];
+      const double* block = patch_->C.data() + static_cast<std::ptrdiff_t>(n) * 3 * v[as_size(q)] + 3 * v[as_size(p)];
       const double share = first->weights[p] * first->weights[q];
       for (int c = 0; c < 3; ++c) C_.col(c) += share * Eigen::Map<const Vec3>(block + n * c);
     }
@@ -114,16 +111,16 @@ void PatchSolver::fill_compliance(int dense) noexcept {
   };
   int row = 0;
   for (int i = 0; i < selected_count_; ++i) {
-    if (selected_[static_cast<std::size_t>(i)].triangle < 0) continue;
-    const Mat3 left = frame_of(selected_[static_cast<std::size_t>(i)]).transpose() * C_;
+    if (selected_[as_size(i)].triangle < 0) continue;
+    const Mat3 left = frame_of(selected_[as_size(i)]).transpose() * C_;
     int column = 0;
     for (int j = 0; j < selected_count_; ++j) {
-      if (selected_[static_cast<std::size_t>(j)].triangle < 0) continue;
-      W.block<3, 3>(row, column).noalias() = left * frame_of(selected_[static_cast<std::size_t>(j)]);
+      if (selected_[as_size(j)].triangle < 0) continue;
+      W.block<3, 3>(row, column).noalias() = left * frame_of(selected_[as_size(j)]);
       column += 3;
     }
     row += 3;
   }
 }
 
-}  // namespace palpate
+}  // namespace palpate::limited

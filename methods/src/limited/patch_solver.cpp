@@ -5,7 +5,7 @@
 
 #include "palpate/geometry/closest_features.h"
 
-namespace palpate {
+namespace palpate::limited {
 namespace {
 
 using Triangle = LimitedPatch::Triangle;
@@ -41,7 +41,7 @@ void PatchSolver::restart(std::span<const std::int32_t> triangles) noexcept {
   near_radius_ = -1.0;
   for (const std::int32_t t : triangles) {
     if (t >= 0 && selected_count_ < kMaxSelected) {
-      Selected& s = selected_[static_cast<std::size_t>(selected_count_++)];
+      Selected& s = selected_[as_size(selected_count_++)];
       s = {};
       s.triangle = t;
       s.normal = s.tangent1 = s.tangent2 = Vec3::Zero();
@@ -109,7 +109,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     const double residual = solve_forces();
     Vec3 next = free_;
     for (int k = 0; k < selected_count_; ++k) {
-      const Selected& c = selected_[static_cast<std::size_t>(k)];
+      const Selected& c = selected_[as_size(k)];
       const Vec3 force = force_of(c);
       next += w_ * force;
       if (c.triangle >= 0) next.noalias() += C_ * force;
@@ -136,7 +136,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
 /// to the other: at an edge the normal is any between the two, and both faces together say so.
 void PatchSolver::lock() noexcept {
   for (int k = 0; k < last_count_; ++k) {
-    if (last_[static_cast<std::size_t>(k)].triangle >= 0) force(last_[static_cast<std::size_t>(k)].triangle);
+    if (last_[as_size(k)].triangle >= 0) force(last_[as_size(k)].triangle);
   }
 }
 
@@ -144,10 +144,10 @@ void PatchSolver::lock() noexcept {
 void PatchSolver::drop_violated() noexcept {
   int kept = 0;
   for (int k = 0; k < active_count_; ++k) {
-    Active a = active_[static_cast<std::size_t>(k)];
+    Active a = active_[as_size(k)];
     if (a.psi < -touch_) continue;
     a.psi = std::max(a.psi, 0.0);
-    active_[static_cast<std::size_t>(kept++)] = a;
+    active_[as_size(kept++)] = a;
   }
   active_count_ = kept;
 }
@@ -155,13 +155,12 @@ void PatchSolver::drop_violated() noexcept {
 /// Whether one of the triangles that bear is where the point is: planes kept together may meet in the air beside them.
 bool PatchSolver::is_supported(const Vec3& x) const noexcept {
   for (int k = 0; k < selected_count_; ++k) {
-    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    const Selected& s = selected_[as_size(k)];
     if (s.triangle < 0 || !(s.lambda[0] > 0.0)) continue;
-    const auto& v = patch_->triangle[static_cast<std::size_t>(s.triangle)].vertex;
+    const auto& v = patch_->triangle[as_size(s.triangle)].vertex;
     const Vec3 weights = weights_at(s.triangle, x);
     Vec3 foot = Vec3::Zero();
-    for (int c = 0; c < 3; ++c)
-      foot += weights[c] * patch_->position[static_cast<std::size_t>(v[static_cast<std::size_t>(c)])];
+    for (int c = 0; c < 3; ++c) foot += weights[c] * patch_->position[as_size(v[as_size(c)])];
     if ((x - foot).norm() <= 10.0 * touch_) return true;
   }
   return false;
@@ -171,7 +170,7 @@ bool PatchSolver::is_supported(const Vec3& x) const noexcept {
 bool PatchSolver::force(std::int32_t triangle) noexcept {
   const auto end = forced_.begin() + forced_count_;
   if (forced_count_ == kMaxForced || std::find(forced_.begin(), end, triangle) != end) return false;
-  forced_[static_cast<std::size_t>(forced_count_++)] = triangle;
+  forced_[as_size(forced_count_++)] = triangle;
   return true;
 }
 
@@ -181,7 +180,7 @@ void PatchSolver::stop_before_surface(const Vec3& x, Vec3& next) noexcept {
   double share = 1.0;
   met_ = find_crossing(x, next, share);
   if (met_ < 0) return;
-  const double approach = -patch_->triangle[static_cast<std::size_t>(met_)].normal.dot(next - x);
+  const double approach = -patch_->triangle[as_size(met_)].normal.dot(next - x);
   if (approach > 0.0) next = x + std::max(0.0, share - patch_->skin / approach) * (next - x);
 }
 
@@ -190,7 +189,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
   solution_.yield.setZero();
   solution_.contacts = 0;
   for (int k = 0; k < selected_count_; ++k) {
-    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    const Selected& s = selected_[as_size(k)];
     if (s.triangle < 0) {
       solution_.trust_force += force_of(s);
       continue;
@@ -198,7 +197,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
     solution_.contact_force += force_of(s);
     if (solution_.converged) solution_.yield.noalias() -= C_ * force_of(s);
     if (s.lambda[0] > 0.0 && solution_.contacts < PatchSolution::kMaxContacts) {
-      solution_.contact[static_cast<std::size_t>(solution_.contacts++)] = {s.triangle, s.weights, force_of(s)};
+      solution_.contact[as_size(solution_.contacts++)] = {s.triangle, s.weights, force_of(s)};
     }
   }
 }
@@ -215,31 +214,30 @@ void PatchSolver::gather() noexcept {
   near_radius_ = need + kRoom;
   near_count_ = 0;
   for (std::int32_t k = 0; k < patch_->triangles; ++k) {
-    const auto i = static_cast<std::size_t>(k);
+    const auto i = as_size(k);
     const double wide = patch_->extent[i] + near_radius_;
     if ((patch_->middle[i] - near_centre_).squaredNorm() <= wide * wide)
-      near_[static_cast<std::size_t>(near_count_++)] = static_cast<std::int16_t>(k);
+      near_[as_size(near_count_++)] = static_cast<std::int16_t>(k);
   }
 }
 
 /// Weights of the triangle's corners at the point of it nearest to x.
 Vec3 PatchSolver::weights_at(std::int32_t triangle, const Vec3& x) const noexcept {
-  const auto& v = patch_->triangle[static_cast<std::size_t>(triangle)].vertex;
-  return closest_on_triangle(x, patch_->position[static_cast<std::size_t>(v[0])],
-                             patch_->position[static_cast<std::size_t>(v[1])],
-                             patch_->position[static_cast<std::size_t>(v[2])]);
+  const auto& v = patch_->triangle[as_size(triangle)].vertex;
+  return closest_on_triangle(x, patch_->position[as_size(v[0])], patch_->position[as_size(v[1])],
+                             patch_->position[as_size(v[2])]);
 }
 
 double PatchSolver::psi_at(std::int32_t triangle, const Vec3& x) const noexcept {
-  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
-  return t.normal.dot(x - patch_->position[static_cast<std::size_t>(t.vertex[0])]);
+  const Triangle& t = patch_->triangle[as_size(triangle)];
+  return t.normal.dot(x - patch_->position[as_size(t.vertex[0])]);
 }
 
 /// How far x lies beyond an edge, along the triangle's plane [m]; negative on the triangle's side.
 double PatchSolver::beyond_edge(std::int32_t triangle, int edge, const Vec3& x) const noexcept {
-  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
-  const Vec3& a = patch_->position[static_cast<std::size_t>(t.vertex[static_cast<std::size_t>(edge)])];
-  const Vec3& b = patch_->position[static_cast<std::size_t>(t.vertex[static_cast<std::size_t>((edge + 1) % 3)])];
+  const Triangle& t = patch_->triangle[as_size(triangle)];
+  const Vec3& a = patch_->position[as_size(t.vertex[as_size(edge)])];
+  const Vec3& b = patch_->position[as_size(t.vertex[as_size((edge + 1) % 3)])];
   return (b - a).cross(t.normal).normalized().dot(x - a);
 }
 
@@ -254,27 +252,27 @@ bool PatchSolver::is_under(std::int32_t triangle, const Vec3& x) const noexcept 
 /// Whether x lies beyond the edge that `triangle` shares with `neighbour`, seen from `triangle`: in the gap between
 /// them.
 bool PatchSolver::is_beyond_shared(std::int32_t triangle, std::int32_t neighbour, const Vec3& x) const noexcept {
-  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
+  const Triangle& t = patch_->triangle[as_size(triangle)];
   for (int e = 0; e < 3; ++e) {
-    if (t.neighbour[static_cast<std::size_t>(e)] == neighbour && beyond_edge(triangle, e, x) > 0.0) return true;
+    if (t.neighbour[as_size(e)] == neighbour && beyond_edge(triangle, e, x) > 0.0) return true;
   }
   return false;
 }
 
 /// Whether x, at ψ below the triangle's plane, is this triangle's business: edge by edge.
 bool PatchSolver::in_region(std::int32_t triangle, double psi, const Vec3& x) const noexcept {
-  const Triangle& t = patch_->triangle[static_cast<std::size_t>(triangle)];
-  const auto index = static_cast<std::size_t>(triangle);
+  const Triangle& t = patch_->triangle[as_size(triangle)];
+  const auto index = as_size(triangle);
   const bool held = was_selected(triangle);
   for (int e = 0; e < 3; ++e) {
     const double beyond = beyond_edge(triangle, e, x);
-    const std::int32_t other = t.neighbour[static_cast<std::size_t>(e)];
+    const std::int32_t other = t.neighbour[as_size(e)];
     if (other < 0) {
       if (beyond > touch_) return false;
       continue;
     }
-    const Triangle& n = patch_->triangle[static_cast<std::size_t>(other)];
-    const Vec3 apart = patch_->middle[static_cast<std::size_t>(other)] - patch_->middle[index];
+    const Triangle& n = patch_->triangle[as_size(other)];
+    const Vec3 apart = patch_->middle[as_size(other)] - patch_->middle[index];
     const double rise = t.normal.dot(apart) - n.normal.dot(apart);  // positive: the edge is a valley
     if (std::abs(rise) <= kFlat * apart.norm()) {
       if (beyond > touch_) return false;
@@ -310,8 +308,8 @@ double PatchSolver::find_active(const Vec3& x) noexcept {
   // is not the one that was passed, but one whose region leaves the body on its far side.
   const double deepest = (x - start_).norm() + kStartDepth;
   for (int n = 0; n < near_count_; ++n) {
-    const std::int32_t k = near_[static_cast<std::size_t>(n)];
-    const auto i = static_cast<std::size_t>(k);
+    const std::int32_t k = near_[as_size(n)];
+    const auto i = as_size(k);
     const Triangle& t = patch_->triangle[i];
     const Vec3 apart = x - patch_->middle[i];
     const double far2 = apart.squaredNorm();
@@ -326,14 +324,14 @@ double PatchSolver::find_active(const Vec3& x) noexcept {
     if (across2 > widest * widest) continue;
     const double psi = psi_at(k, x);
     if (!(psi <= touch_ && psi >= -depth) || !in_region(k, psi, x)) continue;
-    if (active_count_ < kMaxActive) active_[static_cast<std::size_t>(active_count_++)] = {k, psi};
+    if (active_count_ < kMaxActive) active_[as_size(active_count_++)] = {k, psi};
   }
   return reach;
 }
 
 bool PatchSolver::was_selected(std::int32_t triangle) const noexcept {
   for (int k = 0; k < selected_count_; ++k) {
-    const Selected& s = selected_[static_cast<std::size_t>(k)];
+    const Selected& s = selected_[as_size(k)];
     if (s.triangle == triangle) return s.lambda[0] > 0.0;
   }
   return false;
@@ -345,26 +343,25 @@ bool PatchSolver::decompose() noexcept {
   std::array<int, kMaxActive> set_of;
   sets_ = 0;
   for (int i = 0; i < active_count_; ++i) {
-    const Active& a = active_[static_cast<std::size_t>(i)];
+    const Active& a = active_[as_size(i)];
     int set = 0;
     for (; set < sets_; ++set) {
       bool fits = true;
       for (int j = 0; j < i && fits; ++j)
-        fits = set_of[static_cast<std::size_t>(j)] != set ||
-               are_mutually_convex(*patch_, a.triangle, active_[static_cast<std::size_t>(j)].triangle);
+        fits = set_of[as_size(j)] != set || are_mutually_convex(*patch_, a.triangle, active_[as_size(j)].triangle);
       if (fits) break;
     }
-    set_of[static_cast<std::size_t>(i)] = set;
+    set_of[as_size(i)] = set;
     if (set == sets_) {
-      best_[static_cast<std::size_t>(sets_++)] = i;
+      best_[as_size(sets_++)] = i;
       continue;
     }
-    const Active& b = active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])];
+    const Active& b = active_[as_size(best_[as_size(set)])];
     const double lead = (was_selected(a.triangle) ? touch_ : 0.0) - (was_selected(b.triangle) ? touch_ : 0.0);
-    if (a.psi + lead > b.psi) best_[static_cast<std::size_t>(set)] = i;
+    if (a.psi + lead > b.psi) best_[as_size(set)] = i;
   }
   for (int set = 0; set < sets_; ++set) {
-    if (active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])].psi < 0.0) return false;
+    if (active_[as_size(best_[as_size(set)])].psi < 0.0) return false;
   }
   return true;
 }
@@ -373,13 +370,13 @@ bool PatchSolver::decompose() noexcept {
 void PatchSolver::select(const Vec3& x) noexcept {
   selected_count_ = 0;
   for (int f = 0; f < forced_count_; ++f) {
-    const std::int32_t t = forced_[static_cast<std::size_t>(f)];
+    const std::int32_t t = forced_[as_size(f)];
     add_selected(t, x);
   }
   if (met_ >= 0) add_selected(met_, x);
   met_ = -1;
   for (int set = 0; set < sets_; ++set) {
-    const Active& a = active_[static_cast<std::size_t>(best_[static_cast<std::size_t>(set)])];
+    const Active& a = active_[as_size(best_[as_size(set)])];
     add_selected(a.triangle, x);
   }
   add_box_faces();
@@ -389,8 +386,7 @@ bool PatchSolver::same_selection() const noexcept {
   if (selected_count_ != last_count_) return false;
   for (int i = 0; i < selected_count_; ++i) {
     bool found = false;
-    for (int j = 0; j < last_count_; ++j)
-      found = found || selected_[static_cast<std::size_t>(i)].triangle == last_[static_cast<std::size_t>(j)].triangle;
+    for (int j = 0; j < last_count_; ++j) found = found || selected_[as_size(i)].triangle == last_[as_size(j)].triangle;
     if (!found) return false;
   }
   return true;
@@ -402,16 +398,16 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
   const Vec3 way = to - from;
   const double length = way.norm();
   for (int n = 0; n < near_count_; ++n) {
-    const std::int32_t k = near_[static_cast<std::size_t>(n)];
-    const auto i = static_cast<std::size_t>(k);
+    const std::int32_t k = near_[as_size(n)];
+    const auto i = as_size(k);
     const Triangle& t = patch_->triangle[i];
-    const Vec3& a = patch_->position[static_cast<std::size_t>(t.vertex[0])];
+    const Vec3& a = patch_->position[as_size(t.vertex[0])];
     const double before = t.normal.dot(from - a), after = t.normal.dot(to - a);
     if (!(before >= 0.0 && after < 0.0)) continue;
     const double wide = patch_->extent[i] + length + touch_;
     if ((patch_->middle[i] - from).squaredNorm() > wide * wide) continue;
-    const Vec3& b = patch_->position[static_cast<std::size_t>(t.vertex[1])];
-    const Vec3& c = patch_->position[static_cast<std::size_t>(t.vertex[2])];
+    const Vec3& b = patch_->position[as_size(t.vertex[1])];
+    const Vec3& c = patch_->position[as_size(t.vertex[2])];
     // The signs of the three volumes over the edges: shared edges have the same value in both their triangles, so
     // nothing passes between two (an edge that is met exactly belongs to both).
     const Vec3 fa = a - from, fb = b - from, fc = c - from;
@@ -426,4 +422,4 @@ std::int32_t PatchSolver::find_crossing(const Vec3& from, const Vec3& to, double
   return found;
 }
 
-}  // namespace palpate
+}  // namespace palpate::limited

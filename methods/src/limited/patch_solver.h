@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "messages.h"
 #include "palpate/constraints/solver.h"
-#include "patch.h"
 
-namespace palpate {
+namespace palpate::limited {
 
 /// What the tests of the paper's failure cases switch off; a method never does.
 struct PatchSolverOptions {
@@ -156,4 +156,4 @@ class PatchSolver {
   PatchSolution solution_;
 };
 
-}  // namespace palpate
+}  // namespace palpate::limited

@@ -66,7 +66,7 @@ class BeamChain final : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
-  bool is_prescribed(int block) const noexcept override { return prescribed_[static_cast<std::size_t>(block)] != 0; }
+  bool is_prescribed(int block) const noexcept override { return prescribed_[as_size(block)] != 0; }
   bool set_grip(const Grip& grip) noexcept override;
   Wrench compute_grip() const noexcept override;
   Pose handle_pose() const noexcept override { return poses_[0]; }
@@ -90,7 +90,7 @@ class BeamChain final : public Body {
                        std::span<BlockRows::Entry> out) const noexcept override;
 
   int node_count() const noexcept { return static_cast<int>(poses_.size()); }
-  const Pose& node_pose(int node) const noexcept { return poses_[static_cast<std::size_t>(node)]; }
+  const Pose& node_pose(int node) const noexcept { return poses_[as_size(node)]; }
   void set_node_pose(int node, const Pose& pose) noexcept;
   double radius() const noexcept { return section_.radius; }
 
@@ -101,8 +101,6 @@ class BeamChain final : public Body {
   Eigen::MatrixXd make_dense_stiffness() const;
 
  private:
-  using Mat6 = Eigen::Matrix<double, 6, 6>;
-  using Vec6 = Eigen::Matrix<double, 6, 1>;
   using Mat12 = Eigen::Matrix<double, 12, 12>;
   using Mat6x12 = Eigen::Matrix<double, 6, 12>;
   static constexpr int kLanes = 4;

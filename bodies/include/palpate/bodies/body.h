@@ -33,92 +33,112 @@ struct BodySurface {
   std::span<const Vec3> velocities;                        ///< of the vertices [m/s]
 };
 
-/// A material point of a body: it moves with it.
-///
-/// Which members count depends on the body. Finite elements and static surfaces: triangle `element` of the surface and
-/// the `weights` of its corners. Chains of beams: between the two nodes of beam `element` by `weights[0]`,
-/// `weights[1]`, and `offset` from the centre line, in the frame of each node. Rigid bodies: `offset` from the centre
-/// of mass in the body's frame if `element` is −1, else as finite elements. Particles: none.
+/// A material point of a body: it moves with the body. Made by one of the functions below, or found by
+/// Body::find_point(), and understood by bodies of the kind that the function names. Plain data, so that it can travel
+/// in messages.
 struct BodyPoint {
-  std::int32_t element = -1;
-  Vec3 weights = Vec3::Zero();
-  Vec3 offset = Vec3::Zero();  ///< [m]
+  /// A point of the surface of finite elements, of a static body or of a rigid body: in triangle `triangle` of
+  /// Body::surface(), at Σ weights[k] · corner k. The weights add up to 1.
+  static BodyPoint on_surface(std::int32_t triangle, const Vec3& weights) noexcept {
+    return {triangle, weights, Vec3::Zero()};
+  }
+  /// A point that is carried by beam `beam` of a chain: at (1 − share) of its first node and `share` of its second,
+  /// each with `offset` from the centre line in that node's frame [m].
+  static BodyPoint on_chain(std::int32_t beam, double share, const Vec3& offset) noexcept {
+    return {beam, Vec3(1.0 - share, share, 0.0), offset};
+  }
+  /// A point of a rigid body, on its surface or not: `offset` from the centre of mass in the body's frame [m]. Where a
+  /// joint ties a body to the world, the world's end of it: `offset` is its place in the world frame.
+  static BodyPoint fixed_to(const Vec3& offset) noexcept { return {-1, Vec3::Zero(), offset}; }
+  /// The particle itself, and the centre of mass of a rigid body.
+  static BodyPoint centre() noexcept { return {}; }
+
+  std::int32_t element = -1;    ///< triangle or beam; −1: neither
+  Vec3 weights = Vec3::Zero();  ///< of the triangle's corners or the beam's two nodes
+  Vec3 offset = Vec3::Zero();   ///< from the beam's centre line or the centre of mass [m]
 };
 
-/// One mechanical body of the slow loop: the seam at which finite-element bodies, beams, rigid bodies and particles
-/// look alike.
+/// A mechanical body: the seam at which finite-element bodies, beams, rigid bodies and particles look alike.
 ///
-/// All speak in *blocks* of three unknowns: a finite-element node or a particle is one block (its velocity), a beam
-/// node or a rigid body two (linear velocity, then angular velocity, both in the world frame). Vectors over a body are
-/// spans of one Vec3 for each block; forces are dual to velocities, so the second block of a rigid body takes a torque
-/// about its centre.
+/// A body computes its own free motion, tells how it answers to forces on given rows, and moves by what it is told. It
+/// knows nothing of other bodies; World brings them together.
 ///
-/// A step is: linearise(), compute_free_motion(), add_compliance(), the contact solver, compute_correction(),
-/// advance(). It follows docs/design.md, "The step": A(h) Δv = f + h K v + Jᵀλ, A(h) = M/h − B − h K.
-/// Everything between two calls of linearise() refers to the state at the first; `which` names a time step of that
-/// call by its place.
+/// Unknowns come in *blocks* of three. A finite-element node and a particle are one block each (its velocity); a beam
+/// node and a rigid body are two (linear velocity, then angular velocity, both in the world frame). A vector over a
+/// body is a span with one Vec3 for each block. Forces are dual to velocities, so the second block of a rigid body
+/// takes a torque about its centre of mass.
 ///
-/// Thread: one at a time, the slow loop's (a beam chain may live in the fast loop instead). Set-up allocates, throws,
-/// and fixes how many time steps and constraint rows there may be; a step allocates nothing and throws nothing.
+/// A step is, in this order: linearise(), compute_free_motion(), add_compliance(), the contact solver,
+/// compute_correction(), advance(). It follows docs/design.md, "The step": A(h) Δv = f + h K v + Jᵀλ with
+/// A(h) = M/h − B − h K. Everything between one linearise() and the next refers to the state at the first. The argument
+/// `which` names one of the time steps that linearise() was given, by its place among them.
+///
+/// Threads: a body belongs to one thread at a time, the fast loop's or the slow loop's; a method that needs the tool in
+/// both has two bodies for it. Where allows_two_threads() says so, a second thread may take part between
+/// begin_linearise() and advance(). Set-up allocates and may throw, and fixes how many time steps and constraint rows
+/// there is room for. A step neither allocates nor throws.
 class Body {
  public:
   virtual ~Body() = default;
 
   virtual int block_count() const noexcept = 0;
 
-  // State: what a step changes. Restoring a saved state repeats the same bits from there on; forces, gravity and
-  // boundary conditions are inputs, not state.
+  // The state is what a step changes. Restoring a saved one repeats the same bits from there on. Forces, gravity and
+  // boundary conditions are inputs and no part of it.
   virtual int state_size() const noexcept = 0;
   virtual void save_state(std::span<double> out) const noexcept = 0;
   virtual void restore_state(std::span<const double> state) noexcept = 0;
   virtual std::span<const Vec3> velocities() const noexcept = 0;  ///< of the blocks [m/s or rad/s]
   virtual void set_velocities(std::span<const Vec3> velocities) noexcept = 0;
 
-  // Inputs, held until changed.
+  // Inputs stay as they are until they are set again.
   virtual std::span<Vec3> external_forces() noexcept = 0;      ///< on the blocks [N or N·m], world frame
   virtual void set_gravity(const Vec3& gravity) noexcept = 0;  ///< [m/s²]
-  /// From now on the block moves with `velocity` (zero: it is fixed) whatever the forces; its Δv is what that takes,
-  /// and constraints find it infinitely heavy. Takes effect at the next linearise(); not between it and advance().
+  /// From the next linearise() on the block moves with `velocity` [m/s or rad/s], whatever the forces on it; zero fixes
+  /// it. Its Δv is what that takes, and constraints find it infinitely heavy. Not to be called between linearise() and
+  /// advance().
   virtual void prescribe(int block, const Vec3& velocity) noexcept = 0;
   virtual void release(int block) noexcept = 0;
   virtual bool is_prescribed(int block) const noexcept = 0;
-  /// Holds the body's handle (a particle itself, a rigid body's handle frame, a chain's first node, nodes of finite
-  /// elements) from the next linearise() on. False: this kind of body has no handle.
+  /// Holds the body's handle from the next linearise() on. The handle is the particle itself, a rigid body's handle
+  /// frame, a chain's first node, or some nodes of finite elements. Returns false if this kind of body has none.
   virtual bool set_grip(const Grip&) noexcept { return false; }
   /// Force and torque of the grip on the handle in the current state; zero without one.
   virtual Wrench compute_grip() const noexcept { return {}; }
   virtual Pose handle_pose() const noexcept { return {}; }
 
-  /// Assembles f and, for every h [s], A(h), and factors each. False if an A(h) is not positive definite (the state is
-  /// not finite, or a stiffness was indefinite and not projected) or if there are more time steps than the body has
-  /// room for: then the step must not go on.
+  /// Assembles f and, for every time step h [s], A(h), and factors each. Returns false, and the step must not go on, if
+  /// an A(h) is not positive definite or if there are more time steps than the body has room for. The former happens
+  /// where the state is not finite, or where a stiffness was indefinite and not projected.
   virtual bool linearise(std::span<const double> time_steps) noexcept = 0;
 
-  /// linearise() in parts: this one, then factor() of each time step, before anything else is asked for that one.
+  /// The same as linearise(), in parts: begin_linearise() comes first, and then factor() of each time step before
+  /// anything else is asked of that time step. Both return false where linearise() would.
   virtual bool begin_linearise(std::span<const double> time_steps) noexcept { return linearise(time_steps); }
   virtual bool factor(int) noexcept { return true; }
 
   /// Δv of A(h) Δv = f + h K v: the motion without contact.
   virtual void compute_free_motion(int which, std::span<Vec3> dv) noexcept = 0;
 
-  /// W += h J A(h)⁻¹ Jᵀ, J's rows over this body's blocks. W is square with as many rows as J. False, and W
-  /// untouched, if J has more rows than the body has room for.
+  /// W += h J A(h)⁻¹ Jᵀ [m/N], with J's rows over this body's blocks. W is square with as many rows as J. Returns false
+  /// and leaves W as it is if J has more than max_rows() rows.
   virtual bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept = 0;
 
-  /// Most rows that it takes.
+  /// The most rows that add_compliance() takes.
   virtual int max_rows() const noexcept { return std::numeric_limits<int>::max(); }
 
   /// dv = A(h)⁻¹ Jᵀ λ.
   virtual void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                                   std::span<Vec3> dv) noexcept = 0;
 
-  /// Whether, between begin_linearise() and advance(), factor(), compute_free_motion(), add_compliance() and
-  /// compute_correction() may run for one time step while another thread has them run for another; and beside all that
-  /// changes nothing.
+  /// Whether two threads may work on two time steps of the body at once. If so, then between begin_linearise() and
+  /// advance() one thread may call factor(), compute_free_motion(), add_compliance() and compute_correction() for one
+  /// time step while another thread calls them for another, and both may call what is const.
   virtual bool allows_two_threads() const noexcept { return false; }
 
-  /// h A(h)⁻¹ as a whole, prescribed blocks zero: of a body of at most two blocks. False: there are more.
-  virtual bool compute_response(int, Eigen::Matrix<double, 6, 6>&) const noexcept { return false; }
+  /// The whole of h A(h)⁻¹ [m/N and so on] of a body of one or two blocks, with zeros for prescribed blocks. Returns
+  /// false if the body has more blocks.
+  virtual bool compute_response(int, Mat6&) const noexcept { return false; }
 
   /// v += dv, x += h v.
   virtual void advance(double h, std::span<const Vec3> dv) noexcept = 0;
@@ -127,24 +147,26 @@ class Body {
   virtual BodyMomentum compute_momentum() const noexcept = 0;
 
   virtual BodySurface surface() const noexcept = 0;
-  /// Where surface() would have its vertices after advance(h, dv). Changes nothing.
+  /// Where surface() would have its vertices after advance(h, dv) [m]. Changes nothing.
   virtual void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept = 0;
 
   virtual Vec3 compute_point(const BodyPoint& point) const noexcept = 0;  ///< where it is now [m]
-  /// The material point nearest to p; of a rigid body the one at p, on it or not. Allocates where there are triangles.
+  /// The material point nearest to p [m]; of a rigid body the one at p, whether on its surface or not. For set-up: it
+  /// allocates where the body has triangles.
   virtual BodyPoint find_point(const Vec3& p) const = 0;
-  /// Most entries that compute_point_row() writes.
+  /// The most entries that compute_point_row() writes.
   virtual int max_row_entries() const noexcept = 0;
-  /// The row of J that gives the velocity of a material point along `direction`: Σ entry·v over the blocks. Returns how
-  /// many entries it wrote, each block once, ascending; prescribed blocks included.
+  /// Writes the row of J that gives the velocity of a material point along `direction` as Σ entry · v over the blocks.
+  /// Returns how many entries it wrote: one for each block that counts, prescribed ones included, in ascending order.
   virtual int compute_point_row(const BodyPoint& point, const Vec3& direction,
                                 std::span<BlockRows::Entry> out) const noexcept = 0;
-  /// Von Mises stress at the surface's vertices in the current state [Pa], for display. False, and `out` untouched: a
-  /// body of this kind has none.
+  /// Writes the von Mises stress at the surface's vertices in the current state [Pa], for display. Returns false and
+  /// leaves `out` as it is if a body of this kind has none.
   virtual bool compute_surface_stress(std::span<float>) const noexcept { return false; }
-  /// Orientation of the material at a point; identity where the body has no frames (finite elements, particles).
+  /// The orientation of the material at a point; identity where the body has no frames, as in finite elements and
+  /// particles.
   virtual Quat compute_frame(const BodyPoint&) const noexcept { return Quat::Identity(); }
-  /// The row of J that gives the angular velocity of that frame about `axis`; no entries where there is none.
+  /// Writes the row of J that gives the angular velocity of that frame about `axis`; no entries where there is none.
   virtual int compute_turn_row(const BodyPoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept { return 0; }
 };
 

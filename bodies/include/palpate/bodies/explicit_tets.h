@@ -20,8 +20,8 @@ enum class ExplicitModel : std::uint8_t {
 
 /// Soft tetrahedra for explicit integration, as fast as one core allows: nodes, lumped masses and element forces, and
 /// nothing of what an implicit step needs (no matrix, no factor). Integrates M ü + D u̇ + R(u) = F, D = αM, by the
-/// explicit Newmark scheme of Zhuang & Canny 2000 (see newmark.h for its equations), in calls between which collisions
-/// may change velocities and accelerations of nodes.
+/// explicit Newmark scheme of Zhuang & Canny 2000 (its equations are in docs/design.md, "The step"), in calls between
+/// which collisions may change velocities and accelerations of nodes.
 ///
 /// Four elements at a time in the lanes of AVX2, in double precision: half of what single would cost in time buys
 /// momentum to rounding and a bound on contact depth that is not that of a float. Node vectors are quadruples, so that
@@ -60,11 +60,11 @@ class ExplicitTets {
     a_ = state.a;
   }
 
-  double mass(int node) const noexcept { return mass_[static_cast<std::size_t>(node)]; }        ///< [kg]
-  double damping(int node) const noexcept { return damping_[static_cast<std::size_t>(node)]; }  ///< Σ α m [kg/s]
-  bool is_prescribed(int node) const noexcept { return free_[static_cast<std::size_t>(node)] == 0.0; }
+  double mass(int node) const noexcept { return mass_[as_size(node)]; }        ///< [kg]
+  double damping(int node) const noexcept { return damping_[as_size(node)]; }  ///< Σ α m [kg/s]
+  bool is_prescribed(int node) const noexcept { return free_[as_size(node)] == 0.0; }
   void prescribe(int node, const Vec3& velocity) noexcept;  ///< from now on it moves so, whatever the forces
-  void release(int node) noexcept { free_[static_cast<std::size_t>(node)] = 1.0; }
+  void release(int node) noexcept { free_[as_size(node)] = 1.0; }
   /// Gravity and a force on a node, constant until set again [N].
   void set_load(int node, const Vec3& force) noexcept { write(load_, node, force); }
   void set_gravity(const Vec3& gravity) noexcept;  ///< the load of every node becomes its weight

@@ -13,25 +13,28 @@ namespace palpate {
 
 class StiffnessCompletion;
 
-/// Room that a finite-element body keeps for a step. Rows may have 48 entries each on average (two contacts' feet in
-/// hexes) before one with prescribed nodes allocates.
+/// How much room a finite-element body keeps for a step, and how it factors its systems.
+///
+/// A body with prescribed nodes copies the constraint rows without them. There is room for 48 entries a row on average,
+/// which is what two contacts' feet in hexes take; a step with more entries allocates.
 struct FemSettings {
-  int max_time_steps = 2;  ///< in one linearise(), 1 to 8; a factor of memory each
+  int max_time_steps = 2;  ///< time steps in one linearise(), 1 to 8; each takes the memory of a factor
   int max_rows = 300;      ///< constraint rows at once, 0 to 10,000; 24 bytes · rows · nodes for each time step
-  int order_trials = 24;   ///< most elimination orders tried at set-up, of which the cheapest is kept
-  /// Systems of all time steps but the first are factored in single precision, in about half the time, while the
-  /// relative error that this makes in their compliance is surely below this; 0: never. In [0, 0.1].
+  int order_trials = 24;   ///< the most elimination orders tried at set-up, of which the cheapest is kept
+  /// The largest relative error of a compliance that single precision may make, in [0, 0.1]; 0 forbids it. The systems
+  /// of all time steps but the first are factored in single precision, in about half the time, wherever the error is
+  /// surely below this.
   double single_precision_error = 0.0;
 };
 
-/// What all finite-element bodies share: nodes with lumped masses, boundary conditions, the systems A(h) and their
-/// factors, and a surface that hangs on the nodes. One node is one block. Element models derive from it and supply
-/// forces and stiffness.
+/// A body of finite elements: nodes with lumped masses, boundary conditions, the systems A(h) and their factors, and a
+/// surface that hangs on the nodes. One node is one block. Element models derive from it and supply forces and
+/// stiffness. Threads and progress are those of Body.
 ///
-/// With K₊ = −K the stiffness, m the lumped masses and Rayleigh damping α, β of each element's material:
-///   A(h) = M/h + αM + Σ_e (h + β_e) K₊_e,      A Δv = f_elastic + m g + f_external − αM v − Σ_e (h + β_e) K₊_e v
-/// so K₊ is assembled once for all h. The row and column of a prescribed node are replaced by identity and its known
-/// Δv moves to the right-hand side; constraint rows lose their entries there.
+/// K₊ = −K is the stiffness, M the lumped masses, α and β the Rayleigh damping of each element's material:
+///   A(h) = M/h + αM + Σ_e (h + β_e) K₊_e,      A Δv = f_elastic + M g + f_external − αM v − Σ_e (h + β_e) K₊_e v
+/// K₊ is therefore assembled once for all h. In A(h) the row and the column of a prescribed node are replaced by those
+/// of the identity, and its known Δv moves to the right-hand side. Constraint rows lose their entries there.
 class FemBody : public Body {
  public:
   ~FemBody() override;
@@ -46,12 +49,13 @@ class FemBody : public Body {
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
   bool is_prescribed(int node) const noexcept override { return prescribed_[node] != 0; }
-  /// Holds the nodes of set_handle(), if there are any: each by its share of the grip's spring and damper, tied to its
-  /// place in the handle. So the resistance to turning is what their distances make of k and b; the grip's own
-  /// rotational stiffness and damping are not used. Exact: A(h) has the whole derivative.
+  /// Holds the nodes of set_handle(), if there are any: each is tied to its place in the handle by its share of the
+  /// grip's spring and damper. The resistance to turning follows from k, b and the nodes' distances; the grip's own
+  /// rotational stiffness and damping are not used. A(h) has the whole derivative.
   bool set_grip(const Grip& grip) noexcept override;
   Wrench compute_grip() const noexcept override;
-  Pose handle_pose() const noexcept override;  ///< nearest to the held nodes
+  /// The pose of the handle that fits the held nodes best, in the sense of least squares.
+  Pose handle_pose() const noexcept override;
   bool linearise(std::span<const double> time_steps) noexcept override;
   bool begin_linearise(std::span<const double> time_steps) noexcept override;
   bool factor(int which) noexcept override;
@@ -69,7 +73,8 @@ class FemBody : public Body {
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   BodyPoint find_point(const Vec3& p) const override;
-  /// Elements' stresses, averaged at each node over the elements around it by their volume, then as positions are.
+  /// A node's stress is the mean of the elements around it, weighted by their volumes. A vertex's stress follows from
+  /// the nodes' as its position does.
   bool compute_surface_stress(std::span<float> out) const noexcept override;
   int compute_point_row(const BodyPoint& point, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override;
@@ -78,11 +83,12 @@ class FemBody : public Body {
   std::span<const Vec3> rest_positions() const noexcept { return rest_positions_; }  ///< [m]
   std::span<const Vec3> positions() const noexcept { return positions_; }            ///< [m]
   void set_positions(std::span<const Vec3> positions) noexcept;
-  /// Set-up: the nodes within `radius` [m] of the handle's position are what set_grip() holds, as they are now. Throws
-  /// InputError if there are fewer than three, or all lie in a line.
+  /// Set-up. Makes the nodes within `radius` [m] of the handle's position, where they are now, those that set_grip()
+  /// holds. Throws InputError if there are fewer than three, or if all lie in a line.
   void set_handle(const Pose& handle, double radius);
-  /// Set-up: the nodes that are prescribed now stay so, release() or not, and are no unknowns any more; a clamped end
-  /// then costs no factorisation. Their velocities may still be prescribed. Throws InputError if they are all.
+  /// Set-up. Takes the nodes that are prescribed now out of the unknowns, so that a clamped end costs no factorisation.
+  /// They stay prescribed even if release() is called; their velocities may still be changed. Throws InputError if all
+  /// nodes are prescribed.
   void leave_out_prescribed();
   std::span<const double> masses() const noexcept { return masses_; }                  ///< lumped, of the nodes [kg]
   std::span<const double> damping_masses() const noexcept { return damping_masses_; }  ///< Σ α m of the nodes [kg/s]
@@ -100,12 +106,12 @@ class FemBody : public Body {
   const BlockMatrix& stiffness() const noexcept { return stiffness_; }
   /// f of the last linearise(): elastic, damping, gravity and external forces [N].
   std::span<const Vec3> forces() const noexcept { return forces_; }
-  /// What a linearise() spends on its two parts, added over all time steps [ns]; of the last one.
+  /// How long the two parts of the last linearise() took, summed over its time steps [ns].
   struct Times {
     std::int64_t assemble_ns = 0, factor_ns = 0;
   };
   Times times() const noexcept;
-  /// Whether that time step of the last linearise() was factored in single precision.
+  /// Whether the last linearise() factored the time step `which` in single precision.
   bool is_single_precision(int which) const noexcept { return systems_[which].in_single; }
 
  protected:
@@ -115,9 +121,8 @@ class FemBody : public Body {
     std::vector<double> masses;          ///< > 0
     std::vector<double> damping_masses;  ///< Σ α m
     BlockGroups groups;                  ///< which nodes couple
-    /// β if all elements have the same; otherwise elements also fill Assembly's damping parts.
-    bool uniform_damping = true;
-    double stiffness_damping = 0.0;
+    bool uniform_damping = true;     ///< all elements have the same β; if not, they fill Assembly's damping parts too
+    double stiffness_damping = 0.0;  ///< that β [s]
     TriangleMesh surface;
     /// Surface vertex v is Σ weight · node over [vertex_begin[v], vertex_begin[v + 1]), nodes ascending.
     std::vector<int> vertex_begin;
@@ -125,31 +130,34 @@ class FemBody : public Body {
     std::vector<double> vertex_weight;
   };
 
-  /// Where an element model leaves what it computes. Triples and blocks of nine lie one after the other; block (i, j),
-  /// i > j, by columns. Blocks on the diagonal are not its business: no elastic body resists a translation, so they are
-  /// minus the sum of their row's others.
+  /// Where an element model leaves what it computes.
+  ///
+  /// Forces are triples and blocks are nines of numbers, one after the other; block (i, j), i > j, is stored by
+  /// columns. A model does not compute blocks on the diagonal: no elastic body resists a translation, so each is minus
+  /// the sum of the others in its row.
   struct Assembly {
-    double* force;           ///< elastic force; zero before, to be added to
-    double* blocks;          ///< of K₊, by BlockPattern index; to be set, all of them
-    double* damping_blocks;  ///< Σ β_e K₊_e, likewise; null if damping is uniform
-    /// For a model that does the rest while blocks are in registers, and then returns true: it feeds them to these and,
-    /// unless damping is by element, leaves system_factor · K₊ + diag(system_masses) in `system`.
+    double* force;           ///< elastic force, which the model adds to; zero before [N]
+    double* blocks;          ///< of K₊, by BlockPattern index; the model sets all of them [N/m]
+    double* damping_blocks;  ///< of Σ β_e K₊_e, likewise [N·s/m]; null if damping is uniform
+    /// The rest is for a model that completes the matrix while its blocks are in registers, and then returns true. It
+    /// feeds the blocks to the completions and, unless damping differs by element, leaves
+    /// system_factor · K₊ + diag(system_masses) in `system`.
     StiffnessCompletion* completion;
     StiffnessCompletion* damping_completion;
     double* system;
     double system_factor;
     const double* system_masses;  ///< of each node
   };
-  /// For models that add up their blocks.
+  /// Sets all blocks to zero, for models that add to them.
   void set_blocks_zero(const Assembly& out) const noexcept;
 
   FemBody(Model&& model, const FemSettings& settings);
 
-  /// Returns whether it has done all that Assembly offers.
+  /// Fills `out` at the current state. Returns whether it has done all that Assembly offers, the system included.
   virtual bool assemble(const Assembly& out) noexcept = 0;
 
-  /// For every element: adds its volume times its von Mises stress [N·m] to its nodes' first, its volume [m³] to their
-  /// second; both zero before.
+  /// For every element, adds its volume times its von Mises stress [N·m] to the first number of each of its nodes, and
+  /// its volume [m³] to the second. Both are zero before.
   virtual void add_stress(std::span<std::array<double, 2>> nodes) const noexcept = 0;
 
   const BlockPattern& pattern() const noexcept { return stiffness_.pattern(); }

@@ -24,16 +24,17 @@ struct Grip {
 
 /// Force and torque of the grip on the handle.
 inline Wrench compute_grip_wrench(const Grip& grip, const Pose& handle, const Twist& velocity) noexcept {
-  return {grip.stiffness * (grip.target.position - handle.position) +
-              grip.damping * (grip.target_velocity.linear - velocity.linear),
-          grip.rotational_stiffness * rotation_vector(grip.target.rotation * handle.rotation.conjugate()) +
-              grip.rotational_damping * (grip.target_velocity.angular - velocity.angular)};
+  return {compute_spring_force(grip.stiffness, grip.target.position - handle.position, grip.damping,
+                               grip.target_velocity.linear - velocity.linear),
+          compute_spring_force(grip.rotational_stiffness,
+                               rotation_vector(grip.target.rotation * handle.rotation.conjugate()),
+                               grip.rotational_damping, grip.target_velocity.angular - velocity.angular)};
 }
 
 /// How the grip's force and torque on a rigid body, torque about its centre of mass, change with the body's motion.
 struct GripJacobian {
-  Eigen::Matrix<double, 6, 6> K;  ///< by displacement of the centre and turn θ of the body [N/m, N, N·m/rad]
-  Eigen::Matrix<double, 6, 6> B;  ///< by v and ω [N·s/m, N·s, N·m·s/rad]
+  Mat6 K;  ///< by displacement of the centre and turn θ of the body [N/m, N, N·m/rad]
+  Mat6 B;  ///< by v and ω [N·s/m, N·s, N·m·s/rad]
 };
 
 /// The exact derivative. With r from the centre of mass to the handle, φ the rotation vector to the target:

@@ -37,7 +37,7 @@ class Particle final : public Body {
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
-  bool compute_response(int which, Eigen::Matrix<double, 6, 6>& response) const noexcept override;
+  bool compute_response(int which, Mat6& response) const noexcept override;
   void advance(double h, std::span<const Vec3> dv) noexcept override;
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
@@ -45,7 +45,7 @@ class Particle final : public Body {
   int max_row_entries() const noexcept override { return 1; }
   void predict_surface(double, std::span<const Vec3>, std::span<Vec3>) const noexcept override {}
   Vec3 compute_point(const BodyPoint&) const noexcept override { return position_; }
-  BodyPoint find_point(const Vec3&) const override { return {}; }
+  BodyPoint find_point(const Vec3&) const override { return BodyPoint::centre(); }
   int compute_point_row(const BodyPoint&, const Vec3& direction,
                         std::span<BlockRows::Entry> out) const noexcept override {
     out[0] = {0, direction};

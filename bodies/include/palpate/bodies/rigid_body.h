@@ -52,7 +52,7 @@ class RigidBody final : public Body {
   void set_gravity(const Vec3& gravity) noexcept override { gravity_ = gravity; }
   void prescribe(int block, const Vec3& velocity) noexcept override;
   void release(int block) noexcept override;
-  bool is_prescribed(int block) const noexcept override { return prescribed_[static_cast<std::size_t>(block)] != 0; }
+  bool is_prescribed(int block) const noexcept override { return prescribed_[as_size(block)] != 0; }
   bool set_grip(const Grip& grip) noexcept override;
   Wrench compute_grip() const noexcept override;
   Pose handle_pose() const noexcept override;
@@ -61,7 +61,7 @@ class RigidBody final : public Body {
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
-  bool compute_response(int which, Eigen::Matrix<double, 6, 6>& response) const noexcept override;
+  bool compute_response(int which, Mat6& response) const noexcept override;
   void advance(double h, std::span<const Vec3> dv) noexcept override;
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override;
@@ -82,8 +82,6 @@ class RigidBody final : public Body {
   Mat3 compute_world_inertia() const noexcept;
 
  private:
-  using Mat6 = Eigen::Matrix<double, 6, 6>;
-  using Vec6 = Eigen::Matrix<double, 6, 1>;
   void assemble_system(double h) noexcept;
   Twist handle_velocity(const Pose& handle) const noexcept;
   void solve(int which, std::span<Vec3> y) const noexcept;

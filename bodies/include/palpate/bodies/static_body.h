@@ -37,10 +37,9 @@ class StaticBody final : public Body {
     std::copy(mesh_.vertices.begin(), mesh_.vertices.end(), positions.begin());
   }
   Vec3 compute_point(const BodyPoint& p) const noexcept override {
-    const auto& t = mesh_.triangles[static_cast<std::size_t>(p.element)];
+    const auto& t = mesh_.triangles[as_size(p.element)];
     Vec3 x = Vec3::Zero();
-    for (std::size_t c = 0; c < 3; ++c)
-      x += p.weights[static_cast<int>(c)] * mesh_.vertices[static_cast<std::size_t>(t[c])];
+    for (std::size_t c = 0; c < 3; ++c) x += p.weights[static_cast<int>(c)] * mesh_.vertices[as_size(t[c])];
     return x;
   }
   BodyPoint find_point(const Vec3& p) const override { return find_surface_point(surface(), p); }

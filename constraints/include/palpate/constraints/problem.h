@@ -56,8 +56,6 @@ struct Constraint {
 /// Thread: one at a time, reading included.
 class ConstraintProblem {
  public:
-  using Vec6 = Eigen::Matrix<double, 6, 1>;
-
   /// Room for so many rows, of which each acts on two bodies, and bodies; `dense_rows` is the most of one dense body.
   void reserve(int rows, int dense_bodies, int dense_rows, int light_bodies);
   void clear() noexcept;
@@ -72,20 +70,18 @@ class ConstraintProblem {
   int rows() const noexcept { return rows_; }
   std::span<const Constraint> constraints() const noexcept { return constraints_; }
 
-  double& delta_free(int row) noexcept { return delta_free_[static_cast<std::size_t>(row)]; }      ///< [m]
-  double& compliance(int row) noexcept { return row_compliance_[static_cast<std::size_t>(row)]; }  ///< C [m/N], ≥ 0
-  std::span<const double> delta_free() const noexcept { return {delta_free_.data(), static_cast<std::size_t>(rows_)}; }
-  std::span<const double> compliance() const noexcept {
-    return {row_compliance_.data(), static_cast<std::size_t>(rows_)};
-  }
+  double& delta_free(int row) noexcept { return delta_free_[as_size(row)]; }      ///< [m]
+  double& compliance(int row) noexcept { return row_compliance_[as_size(row)]; }  ///< C [m/N], ≥ 0
+  std::span<const double> delta_free() const noexcept { return {delta_free_.data(), as_size(rows_)}; }
+  std::span<const double> compliance() const noexcept { return {row_compliance_.data(), as_size(rows_)}; }
 
   int dense_bodies() const noexcept { return dense_count_; }
-  int dense_rows(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].rows; }
+  int dense_rows(int body) const noexcept { return dense_[as_size(body)].rows; }
   /// The problem's row of each of a dense body's rows, ascending.
   std::span<const std::int32_t> dense_row_map(int body) const noexcept;
   /// Where the body's rows begin among those of all dense bodies, each padded to its dense_stride().
-  int dense_offset(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].offset; }
-  int dense_stride(int body) const noexcept { return dense_[static_cast<std::size_t>(body)].stride; }
+  int dense_offset(int body) const noexcept { return dense_[as_size(body)].offset; }
+  int dense_stride(int body) const noexcept { return dense_[as_size(body)].stride; }
   /// dense_stride() of all dense bodies together; at most four times their rows.
   int dense_size() const noexcept { return dense_size_; }
   /// W_k over the body's rows; zero when sized by prepare_dense(). Rows between dense_rows() and dense_stride() are
@@ -97,10 +93,10 @@ class ConstraintProblem {
 
   int light_bodies() const noexcept { return light_count_; }
   /// Row `place` (a side's first + i) of the light bodies: J and Y = h A⁻¹ Jᵀ.
-  Vec6& light_J(int place) noexcept { return light_J_[static_cast<std::size_t>(place)]; }
-  Vec6& light_Y(int place) noexcept { return light_Y_[static_cast<std::size_t>(place)]; }
-  const Vec6& light_J(int place) const noexcept { return light_J_[static_cast<std::size_t>(place)]; }
-  const Vec6& light_Y(int place) const noexcept { return light_Y_[static_cast<std::size_t>(place)]; }
+  Vec6& light_J(int place) noexcept { return light_J_[as_size(place)]; }
+  Vec6& light_Y(int place) noexcept { return light_Y_[as_size(place)]; }
+  const Vec6& light_J(int place) const noexcept { return light_J_[as_size(place)]; }
+  const Vec6& light_Y(int place) const noexcept { return light_Y_[as_size(place)]; }
 
   /// W as one full matrix, without the rows' own compliance: for tests and the direct solver.
   void assemble_dense(Eigen::Ref<Eigen::MatrixXd> W) const noexcept;

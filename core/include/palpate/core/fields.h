@@ -81,6 +81,10 @@ class Fields {
   virtual void optional_object(const Field& field, bool present, const std::function<void(Fields&)>& visit) = 0;
   /// The object is one of several kinds.
   virtual void kind(const std::vector<FieldKind>& kinds) = 0;
+  /// The object has one of two forms: one with the key `list`, or one with the keys `others`, the last of which it then
+  /// must have. Returns whether it is the first. A file tells by its keys, and having both is an error; where nothing
+  /// is read, it is `listed`. To be called before any of these keys is visited.
+  virtual bool choose_form(std::string_view list, const std::vector<std::string_view>& others, bool listed) = 0;
   /// What no single setting can tell. `what` completes `place: …`.
   virtual void require(bool good, std::string_view what) = 0;
   /// Keeps where this object stands, if it was read.

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "palpate/core/index.h"
+
 namespace palpate {
 
 /// Counts durations in logarithmic bins: 32 to each doubling, 1 ns to 2^40 ns (18 minutes), so a percentile is known
@@ -20,7 +22,7 @@ class Histogram {
   double compute_percentile_ns(double p) const noexcept;
 
   static constexpr int kBins = 32 * 40;
-  std::uint64_t bin(int i) const noexcept { return bins_[static_cast<std::size_t>(i)]; }
+  std::uint64_t bin(int i) const noexcept { return bins_[as_size(i)]; }
   /// Lower edge of bin i [ns].
   static double bin_edge_ns(int i) noexcept;
 

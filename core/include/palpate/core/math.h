@@ -3,11 +3,15 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
+#include "palpate/core/index.h"
+
 namespace palpate {
 
 using Vec3 = Eigen::Vector3d;
 using Mat3 = Eigen::Matrix3d;
 using Quat = Eigen::Quaterniond;
+using Vec6 = Eigen::Matrix<double, 6, 1>;  ///< linear part, then angular: velocity or force of a frame
+using Mat6 = Eigen::Matrix<double, 6, 6>;
 
 /// Where a frame is: X_WT is the pose of T seen from W, so p_W = rotation * p_T + position.
 struct Pose {
@@ -29,6 +33,13 @@ struct Wrench {
 
 inline bool is_finite(const Wrench& w) noexcept {
   return w.force.allFinite() && w.torque.allFinite();
+}
+
+/// The force of a spring and damper, k Δx + b Δv [N]; of a rotational one its torque [N·m].
+///   k  stiffness [N/m]    Δx  stretch [m]    b  damping [N·s/m]    Δv  its rate [m/s]    (or N·m/rad, rad, …)
+/// Every virtual coupling goes by it; the caller's differences give the sign.
+inline Vec3 compute_spring_force(double stiffness, const Vec3& stretch, double damping, const Vec3& rate) noexcept {
+  return stiffness * stretch + damping * rate;
 }
 
 /// The rotation vector (axis times angle, |angle| ≤ π) of a unit quaternion; smooth through zero.

@@ -26,7 +26,7 @@ struct SkippedMethod {
 struct Comparison {
   SceneRun reference;
   std::vector<SceneRun> runs;
-  std::vector<NamedMetrics> metrics;  ///< of the reference first, then of each run
+  std::vector<NamedMetrics> metrics;  ///< of the reference first, then of each run; of each, all tools
   std::vector<SkippedMethod> skipped;
   bool stopped = false;  ///< by request, before all were done
 };
@@ -34,7 +34,7 @@ struct Comparison {
 /// Runs in lockstep, so that nothing depends on the machine but the times.
 Comparison compare_methods(const Scene& scene, World& world, const CompareOptions& options);
 
-/// Tables and plots of a comparison.
+/// Tables and plots of a comparison; of several tools, for each its own.
 Report make_comparison_report(const Scene& scene, const World& world, const Comparison& comparison);
 
 /// The surface along the hand's way, for the path plot: the surface points nearest to the device, those within 50 mm.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "palpate/record/metrics.h"
 #include "palpate/runtime/run.h"
@@ -13,22 +14,28 @@ namespace palpate {
 
 /// How to run a scene once.
 struct SceneRunOptions {
-  std::string method;  ///< empty: the scene's
+  std::string method{};  ///< of all tools; empty: each tool's own
   bool lockstep = true;
-  RealtimeSettings realtime;  ///< if not lockstep
-  std::string recording;      ///< file to write; empty: none
-  bool keep_rows = true;      ///< rows in SceneRun::data; off for long runs that are only recorded
-  RunControl control;
+  RealtimeSettings realtime{};  ///< if not lockstep
+  std::string recording{};      ///< file to write; empty: none
+  bool keep_rows = true;        ///< rows in SceneRun::data; off for long runs that are only recorded
+  RunControl control{};
 };
 
 /// A run and what it gave.
 struct SceneRun {
-  RunData data;  ///< named after the method
+  RunData data;                   ///< of the first tool, named after its method
+  std::vector<RunData> others{};  ///< of the other tools, in the scene's order
   RunSummary summary;
+
+  RunData& data_of(std::size_t tool) { return tool == 0 ? data : others.at(tool - 1); }
+  /// Of every tool.
+  std::vector<const RunData*> all() const;
 };
 
-/// Runs `scene` on `world` (made from it) with `device`, or with a new one of the scene's if that is null.
-SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, Device* device = nullptr);
+/// Runs `scene` on `world` (made from it). `devices` are those of its tools, in their order; where one is null or there
+/// are fewer, a new one of the scene's is made.
+SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, std::vector<Device*> devices = {});
 
 /// Signed distance to the nearest surface of the world, positive outside.
 SignedDistance make_surface_distance(const World& world);

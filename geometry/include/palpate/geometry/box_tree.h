@@ -47,8 +47,8 @@ class BoxTree {
   // Recursion no deeper than the two trees together: balanced by construction.
   template <typename Visit>
   static void visit_nodes(const BoxTree& a, std::int32_t i, const BoxTree& b, std::int32_t j, Visit&& visit) {
-    const Node& m = a.nodes_[static_cast<std::size_t>(i)];
-    const Node& n = b.nodes_[static_cast<std::size_t>(j)];
+    const Node& m = a.nodes_[as_size(i)];
+    const Node& n = b.nodes_[as_size(j)];
     if (!overlap(m.box, n.box)) return;
     if (m.primitive >= 0 && n.primitive >= 0) return visit(m.primitive, n.primitive);
     const bool split_a = n.primitive >= 0 || (m.primitive < 0 && m.box.size().sum() >= n.box.size().sum());
@@ -62,7 +62,7 @@ class BoxTree {
   }
   template <typename Visit>
   void visit_own_nodes(std::int32_t i, Visit&& visit) const {
-    const Node& n = nodes_[static_cast<std::size_t>(i)];
+    const Node& n = nodes_[as_size(i)];
     if (n.primitive >= 0) return;
     visit_own_nodes(i + 1, visit);
     visit_own_nodes(n.right, visit);

@@ -43,16 +43,16 @@ class SurfaceFeatures {
   std::span<const Edge> edges() const noexcept { return edges_; }
   /// Vertices that a primitive owns, ascending: those in use.
   std::span<const std::int32_t> vertices() const noexcept { return used_; }
-  const Primitive& triangle(std::int32_t t) const noexcept { return primitives_[static_cast<std::size_t>(t)]; }
+  const Primitive& triangle(std::int32_t t) const noexcept { return primitives_[as_size(t)]; }
   std::int32_t triangle_count() const noexcept { return triangle_count_; }
   std::span<const std::int32_t> neighbours(std::int32_t vertex) const noexcept {
     return std::span(neighbour_).subspan(begin_[vertex], begin_[vertex + 1] - begin_[vertex]);
   }
   /// Edges of triangle t, owned or not.
   const std::array<std::int32_t, 3>& triangle_edges(std::int32_t t) const noexcept {
-    return triangle_edges_[static_cast<std::size_t>(t)];
+    return triangle_edges_[as_size(t)];
   }
-  const Corner& corner_of(std::int32_t vertex) const noexcept { return corner_[static_cast<std::size_t>(vertex)]; }
+  const Corner& corner_of(std::int32_t vertex) const noexcept { return corner_[as_size(vertex)]; }
   /// As many triangles run through each edge one way as the other: two, or four where parts of a solid touch.
   bool is_closed() const noexcept { return closed_; }
 

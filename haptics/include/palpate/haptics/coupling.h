@@ -10,7 +10,12 @@ namespace palpate {
 
 class Fields;
 
-/// The spring and damper between the device's handle and the simulated tool.
+/// The spring and damper between the device's handle and the simulated tool:
+///   F = k (x_tool − x_device) + b (v_tool − v_device)
+///   τ = k_r rotation_vector(q_tool q_device⁻¹) + b_r (ω_tool − ω_device)
+/// on the device, and the opposite on the tool. Each force acts at its own origin: the spring's part runs through both,
+/// so it turns neither; the damper's moment about the other origin is left out, as in a bushing. The tool's body
+/// computes it (Grip).
 struct VirtualCouplingSettings {
   double stiffness = 1000.0;  ///< [N/m]; Knott & Kuhlen 2015's value, felt as firm and passive on most devices
   double damping = 0.8;       ///< [N·s/m]
@@ -23,27 +28,6 @@ struct VirtualCouplingSettings {
 
 void describe(Fields& fields, VirtualCouplingSettings& settings);
 void validate(const VirtualCouplingSettings& settings);
-
-/// The coupling's two ends: equal and opposite.
-struct CouplingWrenches {
-  Wrench on_device;
-  Wrench on_tool;
-};
-
-/// Pose and velocity of one end of the coupling.
-struct CouplingEnd {
-  Pose pose;
-  Twist velocity;
-};
-
-/// The six-degree-of-freedom spring-damper
-///   F = k (x_tool − x_device) + b (v_tool − v_device)
-///   τ = k_r rotation_vector(q_tool q_device⁻¹) + b_r (ω_tool − ω_device)
-/// on the device, and its opposite on the tool. Each force acts at its own origin: the spring's part runs through both,
-/// so it turns neither; the damper's moment about the other origin is left out, as in a bushing.
-/// noexcept, stateless, any thread.
-CouplingWrenches coupling_wrenches(const VirtualCouplingSettings& settings, const CouplingEnd& device,
-                                   const CouplingEnd& tool) noexcept;
 
 /// Largest virtual stiffness K [N/m] that stays passive on this device.
 ///

@@ -18,6 +18,9 @@ struct DeviceState {
   std::uint32_t buttons = 0;  ///< bit i: button i is down
   double grip = 0.0;          ///< how far a hand with fingers is closed: 0 open, 1 closed; 0 of a device without
   double grip_rate = 0.0;     ///< its rate [1/s]
+  /// False while the device is lost (cable, service, brake): then nothing else here counts, and no force reaches a
+  /// hand.
+  bool present = true;
 };
 
 /// What a device is and can do; fixed after it is opened.

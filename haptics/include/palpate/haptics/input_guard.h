@@ -28,7 +28,7 @@ struct InputGuardSettings {
 };
 
 /// Every setting with its meaning, unit and range: what scene files and checks go by.
-void describe(Fields& fields, InputGuardSettings& settings);
+void describe(Fields& fields, InputGuardSettings& settings, const InputGuardSettings& standard = {});
 /// Throws InputError naming the field, its value and the allowed range.
 void validate(const InputGuardSettings& settings);
 
@@ -55,6 +55,7 @@ struct InputCounters {
 ///    those before them and no longer with the last good one, so that a device that comes back elsewhere, or with
 ///    another clock, is not refused for ever. When they have been sound for `settle_time` without a break, and the
 ///    fade has had its time, they are taken, and the safety stage lets the force in by its ramp.
+/// A sample of a device that is not present counts as broken, and there is nothing to hold: it is lost at once.
 /// Every rejected sample raises the SafetyEvent bit of its reason in its tick and is counted.
 ///
 /// Thread: the fast loop's alone. take() is wait-free: no allocation, lock, loop or exception.
@@ -85,6 +86,7 @@ class InputGuard {
   bool is_reachable(const DeviceState& sample, double now, const Known& before) const noexcept;
   void accept(const DeviceState& sample, double now) noexcept;
   void hold(double now) noexcept;
+  void lose(double now) noexcept;
   void settle(const DeviceState& sample, double now, std::uint32_t fault) noexcept;
 
   InputGuardSettings settings_;

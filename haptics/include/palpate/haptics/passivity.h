@@ -29,7 +29,7 @@ struct PassivitySettings {
   bool operator==(const PassivitySettings&) const = default;
 };
 
-void describe(Fields& fields, PassivitySettings& settings);
+void describe(Fields& fields, PassivitySettings& settings, const PassivitySettings& standard = {});
 void validate(const PassivitySettings& settings);
 
 /// Counts the energy that the wrench on the handle gives to the hand [J]; positive: the engine is active.

@@ -132,7 +132,7 @@ class BasicBlockCholesky {
   /// Fronts where Z is not zero, ascending: the first reached_count_. Sized and not reserved: a copy keeps no reserve.
   std::vector<int> reached_;
   int reached_count_ = 0;
-  std::span<const int> reached() const noexcept { return {reached_.data(), static_cast<std::size_t>(reached_count_)}; }
+  std::span<const int> reached() const noexcept { return {reached_.data(), as_size(reached_count_)}; }
   std::vector<std::uint8_t> is_reached_;  ///< while they are looked for
   std::vector<Extent> extents_;           ///< [front · strips + strip]
   int failed_block_ = -1;

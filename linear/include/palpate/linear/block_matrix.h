@@ -51,7 +51,7 @@ class BlockPattern {
 
   /// Slots of group e for its local pairs (a, b), b ≤ a, in the order (0,0) (1,0) (1,1) (2,0) …
   std::span<const BlockSlot> slots(int e) const noexcept {
-    return {slots_.data() + slot_begin_[e], static_cast<std::size_t>(slot_begin_[e + 1] - slot_begin_[e])};
+    return {slots_.data() + slot_begin_[e], as_size(slot_begin_[e + 1] - slot_begin_[e])};
   }
 
  private:

@@ -28,8 +28,8 @@ class BlockRows {
   BlockRows() { row_begin_.push_back(0); }
 
   void reserve(int rows, int entries) {
-    row_begin_.reserve(static_cast<std::size_t>(rows) + 1);
-    entries_.reserve(static_cast<std::size_t>(entries));
+    row_begin_.reserve(as_size(rows) + 1);
+    entries_.reserve(as_size(entries));
   }
   void clear() noexcept {
     row_begin_.resize(1);
@@ -44,7 +44,7 @@ class BlockRows {
   int rows() const noexcept { return static_cast<int>(row_begin_.size()) - 1; }
   int entries() const noexcept { return static_cast<int>(entries_.size()); }
   std::span<const Entry> row(int r) const noexcept {
-    return {entries_.data() + row_begin_[r], static_cast<std::size_t>(row_begin_[r + 1] - row_begin_[r])};
+    return {entries_.data() + row_begin_[r], as_size(row_begin_[r + 1] - row_begin_[r])};
   }
 
   /// y += scale · J x, with x of three scalars a block and y of one a row.

@@ -66,7 +66,7 @@ std::vector<Finger> make_fingers(const ToolSettings& settings);
 WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity, bool with_surface = true);
 
 /// Adds the tool to a world that is not prepared yet, its handle at `start`; a chain hangs from there along the
-/// handle's −y. Returns its index, which is also world.tool(). Throws InputError.
+/// handle's −y. Returns its index; it is one of world.tools(). Throws InputError.
 int add_tool(World& world, const ToolSettings& settings, const Pose& start);
 
 }  // namespace palpate

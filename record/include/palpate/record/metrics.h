@@ -14,13 +14,14 @@
 
 namespace palpate {
 
-/// Everything that is known of one run, as metrics and reports take it.
+/// Everything that is known of one tool of a run, as metrics and reports take it.
 struct RunData {
   std::string name;  ///< shown in tables and legends, usually the method's short name
+  std::string tool;  ///< its name; empty if it was the only one
   std::vector<TickRow> ticks;
-  std::vector<StepRow> steps;
-  Histogram tick_times;  ///< computing times of the ticks; apart from the rows, which have none in lockstep
-  Histogram step_times;  ///< of the slow steps
+  std::vector<StepRow> steps;  ///< of the world, which all tools of the run share
+  Histogram tick_times;        ///< computing times of the ticks; apart from the rows, which have none in lockstep
+  Histogram step_times;        ///< of the slow steps
   std::uint64_t deadline_misses = 0;  ///< ticks that were not done within their period
 };
 
@@ -99,10 +100,11 @@ struct NamedMetrics {
   std::string name;
   Metrics metrics;
   bool truth = false;  ///< the reference itself: shown, but not in the running for the best value
+  std::string tool{};  ///< whose metrics these are; empty if the run had only one tool
 };
 
 /// JSON text: {"runs": [{"name", "truth", "metrics": {key: number or null}, "event_counts": {"bit": n}}],
-/// "units": {key: unit}}.
+/// "units": {key: unit}}. Of runs with several tools there is an entry for each, with the key "tool" after "name".
 std::string make_metrics_json(const std::vector<NamedMetrics>& runs);
 
 }  // namespace palpate

@@ -3,24 +3,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "palpate/core/version.h"
-#include "palpate/runtime/run_rows.h"
+#include "palpate/runtime/run.h"
 
 namespace palpate {
+
+/// A tool of a recorded run.
+struct RecordedTool {
+  std::string name{kOnlyTool};  ///< no other tool of the run has it
+  std::string method{};         ///< short name, as in docs/design.md
+};
 
 /// What a recording says about its run. Nothing here depends on the machine or the date: two lockstep runs of one scene
 /// must give the same bytes.
 struct RecordingHeader {
   std::string palpate = kVersion;  ///< version that wrote the file
   std::string scene_name;
-  std::string scene;         ///< whole text of the scene file (UTF-8), so that a recording can be replayed alone
-  std::string method;        ///< short name, as in docs/design.md
-  bool lockstep = true;      ///< false: realtime
-  double dt = 1e-3;          ///< fast period [s], > 0
-  double slow_period = 0.0;  ///< ΔT [s], ≥ 0
-  double latency = 0.0;      ///< from the start of a slow step until its model reaches the fast loop [s], ≥ 0
+  std::string scene;  ///< whole text of the scene file (UTF-8), so that a recording can be replayed alone
+  std::vector<RecordedTool> tools = std::vector<RecordedTool>(1);  ///< 1 to kMaxTools
+  bool lockstep = true;                                            ///< false: realtime
+  double dt = 1e-3;                                                ///< fast period [s], > 0
+  double slow_period = 0.0;                                        ///< ΔT [s], ≥ 0
+  double latency = 0.0;  ///< from the start of a slow step until its model reaches the fast loop [s], ≥ 0
 };
 
 /// Writes a recording file row by row (format: docs/recording.md).
@@ -44,7 +51,8 @@ class RecordingWriter {
   /// Closes if close() was not called; an error then goes to the log.
   ~RecordingWriter();
 
-  void add(const TickRow& row);
+  /// `tool` is its place in the header's list.
+  void add(const TickRow& row, std::size_t tool = 0);
   void add(const StepRow& row);
 
   /// Hands every row added so far to the system.
@@ -55,7 +63,7 @@ class RecordingWriter {
 
  private:
   struct Chunk {
-    const char* tag;
+    std::string tag;
     std::uint32_t rows = 0;
     std::string bytes;  ///< packed rows
   };
@@ -70,16 +78,25 @@ class RecordingWriter {
   bool lockstep_;
   int file_ = -1;
   std::uint64_t written_ = 0;  ///< bytes
-  Chunk ticks_{"TICK", 0, {}};
-  Chunk steps_{"STEP", 0, {}};
+  std::vector<Chunk> ticks_;   ///< one for each tool
+  Chunk steps_;
+};
+
+/// What one tool did in a run.
+struct RecordedTrack : RecordedTool {
+  std::vector<TickRow> ticks{};
 };
 
 /// A recording in memory.
 struct Recording {
   RecordingHeader header;
-  std::vector<TickRow> ticks;
-  std::vector<StepRow> steps;
+  std::vector<RecordedTrack> tracks = std::vector<RecordedTrack>(1);  ///< of the header's tools, in their order
+  std::vector<StepRow> steps;                                         ///< of the world that all tools share
   bool cut = false;  ///< the file ends before its closing mark: the run was killed or the file truncated
+
+  /// Of the first tool, in most recordings the only one.
+  std::vector<TickRow>& ticks() noexcept { return tracks.front().ticks; }
+  const std::vector<TickRow>& ticks() const noexcept { return tracks.front().ticks; }
 };
 
 /// Reads a recording; of a truncated file all rows that are complete. Any bytes are safe to give: memory stays
@@ -87,15 +104,24 @@ struct Recording {
 /// and what is allowed. Columns are found by name, so files of versions with fewer or more columns can be read.
 Recording read_recording(const std::string& path);
 
-/// Throws InputError, naming `name` and the row, unless the device track can drive a run again: at least one tick,
+/// The track of the tool called `tool`. If that is empty, it is the only track there is, or else the one at `place`
+/// (from 0). Throws InputError, which names `file` and the tools that there are.
+const RecordedTrack& find_track(const Recording& recording, const std::string& file, std::string_view tool = {},
+                                std::size_t place = 0);
+
+/// Throws InputError, naming `name` and the row, unless the device's motion can drive a run again: at least one tick,
 /// times finite and increasing, device poses and velocities finite, rotations unit quaternions to 1e-6.
-void check_replayable(const Recording& recording, const std::string& name);
+void check_replayable(const RecordedTrack& track, const std::string& name);
 
 /// Where write_csv() puts the slow steps: `run.csv` → `run_steps.csv`.
 std::string steps_csv_path(const std::string& path);
 
-/// Writes the ticks as CSV to `path` and the slow steps to steps_csv_path(path). One header line `name [unit]`; numbers
-/// have as many digits as it takes to read back the same bits.
+/// Where write_csv() puts the ticks of each track: at `path` if there is only one, else `run.csv` → `run_left.csv`.
+/// What in a tool's name is no letter, digit, "-" or "_" becomes "_", and no two files have the same name.
+std::vector<std::string> tick_csv_paths(const Recording& recording, const std::string& path);
+
+/// Writes the ticks as CSV to tick_csv_paths() and the slow steps to steps_csv_path(). One header line `name [unit]`;
+/// numbers have as many digits as it takes to read back the same bits.
 void write_csv(const Recording& recording, const std::string& path);
 
 }  // namespace palpate

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "palpate/haptics/device.h"
@@ -12,7 +13,8 @@ namespace palpate {
 /// What the device did in a run.
 std::vector<DeviceState> device_track(const std::vector<TickRow>& ticks);
 
-/// A device that plays back the hand of a recording file. Throws InputError if the file cannot be replayed.
-std::unique_ptr<Device> make_replay_device(const std::string& file);
+/// A device that plays back a hand of a recording file: that of the tool called `tool`, or, if that is empty, of the
+/// only tool or the one at `place` (see find_track()). Throws InputError if the file cannot be replayed.
+std::unique_ptr<Device> make_replay_device(const std::string& file, std::string_view tool = {}, std::size_t place = 0);
 
 }  // namespace palpate

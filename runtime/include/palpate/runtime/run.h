@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "palpate/core/histogram.h"
@@ -26,10 +27,7 @@ struct RunSettings {
   double latency = 0.02;      ///< lockstep: what a slow step begun at t computes arrives at t + latency
   /// Added to the way of every model to the fast loop, in both runtimes: what a farther or slower computer would do.
   double extra_latency = 0.0;
-  double seconds = 5.0;  ///< length of the run
-  InputGuardSettings input;
-  SafetySettings safety;
-  std::optional<PassivitySettings> passivity;  ///< set: the controller acts; else energy is only observed
+  double seconds = 5.0;     ///< length of the run
   double stall_from = 0.0;  ///< lockstep: no slow step begins in [stall_from, stall_until), to show the watchdog
   double stall_until = 0.0;
   bool operator==(const RunSettings&) const = default;
@@ -42,12 +40,35 @@ inline constexpr Range kRunSeconds{0.0, 1e6, true};
 /// Throws InputError that names the field, its value and what is allowed.
 void validate(const RunSettings& settings);
 
+/// What stands between one hand and the method that it feels. Every tool has its own.
+struct HandGuards {
+  InputGuardSettings input{};
+  SafetySettings safety{};
+  std::optional<PassivitySettings> passivity{};  ///< set: the controller acts; else energy is only observed
+  bool operator==(const HandGuards&) const = default;
+};
+
+/// Throws InputError that names the field, its value and what is allowed.
+void validate(const HandGuards& guards);
+
+/// The most tools that a run can have, each in a hand of its own.
+inline constexpr std::size_t kMaxTools = 4;
+/// What a tool is called that is alone and has no other name.
+inline constexpr std::string_view kOnlyTool = "tool";
+
 /// Receives what a run records. Never called from the fast thread of the realtime runtime.
 class RunSink {
  public:
   virtual ~RunSink() = default;
   virtual void add(const TickRow& row) = 0;
   virtual void add(const StepRow& row) = 0;
+};
+
+/// What one hand of a run met.
+struct HandSummary {
+  InputCounters input;  ///< samples of its device that were not taken
+  SafetyCounters safety;
+  double energy = 0.0;  ///< given to the hand at the end [J]
 };
 
 /// What a run was, in numbers.
@@ -61,13 +82,14 @@ struct RunSummary {
   Histogram step_delays;  ///< realtime: how late a slow step began
   std::uint64_t tick_misses =
       0;  ///< realtime: ticks of the grid that were skipped, because the one before took too long
-  std::uint64_t step_misses = 0;  ///< realtime: the same of slow steps
-  std::uint64_t lost_rows = 0;    ///< realtime: rows that the recorder was too slow for
-  InputCounters input;            ///< samples of the device that were not taken
-  SafetyCounters safety;
-  double energy = 0.0;             ///< given to the hand at the end [J]
+  std::uint64_t step_misses = 0;   ///< realtime: the same of slow steps
+  std::uint64_t lost_rows = 0;     ///< realtime: rows that the recorder was too slow for
+  std::vector<HandSummary> hands;  ///< one for each tool
   bool stopped = false;            ///< ended early by a stop request
   std::vector<std::string> notes;  ///< e.g. which real-time permissions were not given
+
+  /// The hand of a run of one tool.
+  const HandSummary& hand() const { return hands.at(0); }
 };
 
 /// Ways to watch and end a run; all optional.
@@ -77,12 +99,58 @@ struct RunControl {
   double progress_period = 0.05;                 ///< lockstep: so much simulated time between two calls [s]
 };
 
-/// What the loops work on. Everything outlives the run.
-struct RunParts {
+/// One tool of a run: its method, the device in whose hand it is, and what stands between them.
+struct ToolParts {
   Method& method;
   Device& device;
-  RunSink* sink = nullptr;
+  HandGuards guards{};
 };
+
+/// What a run leaves for one that goes on with the same methods, after a pause say: numbers of messages go on, and the
+/// first slow step finds the last feedback of the run before. Empty before the first.
+struct RunMemory {
+  struct Tool {
+    std::uint64_t models_sent = 0, feedbacks_sent = 0;
+    std::vector<std::byte> last_feedback{};
+  };
+  std::vector<Tool> tools{};
+};
+
+/// The messages of one tool in a slow step.
+struct ToolMessages {
+  const SlowHalf* slow = nullptr;  ///< null: its method has none, and no messages
+  MessageView feedback;            ///< what the step began with
+  MessageView model;               ///< what it made
+};
+
+/// Watches the loops from inside, each call in the loop's own thread: for pictures and measurements.
+class LoopWatch {
+ public:
+  virtual ~LoopWatch() = default;
+  // Real-time like a tick: they never allocate, lock, throw, wait or loop unboundedly.
+  virtual void before_tick() noexcept {}
+  virtual void after_tick(std::span<const TickRow> /*rows*/) noexcept {}  ///< one for each tool
+  // In the slow thread.
+  virtual void before_step() {}
+  virtual void after_step(const StepRow& /*row*/, std::span<const ToolMessages> /*tools*/) {}
+};
+
+/// What the loops work on. Everything outlives the run. Tools are in one world; their slow halves share its steps.
+struct RunParts {
+  std::vector<ToolParts> tools;  ///< 1 to kMaxTools
+  RunSink* sink = nullptr;
+  LoopWatch* watch = nullptr;
+  RunMemory* memory = nullptr;  ///< read and written
+
+  RunParts(std::vector<ToolParts> all, RunSink* to = nullptr) : tools(std::move(all)), sink(to) {}
+  /// One tool.
+  RunParts(Method& method, Device& device, RunSink* to = nullptr, HandGuards guards = {})
+      : RunParts({{method, device, guards}}, to) {}
+};
+
+/// Throws InputError, with the reason, where methods cannot share a world, are not in the same one, or were made for
+/// other rates than the run's.
+void check_parts(const RunSettings& settings, const RunParts& parts);
 
 /// Virtual time, one thread: the same input gives the same bits. Rows carry no measured times, the summary does.
 RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunControl& control = {});

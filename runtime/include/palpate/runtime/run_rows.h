@@ -11,13 +11,14 @@ namespace palpate {
 
 /// One fast tick as it is recorded. Plain data, filled in the fast thread, handed on through a ring.
 struct TickRow {
-  double time = 0.0;       ///< start of the tick since the start of the run [s]
-  Pose device;             ///< of the handle
-  Twist device_velocity;   ///< of the handle
-  Pose tool;               ///< of the proxy or tool after the tick
-  Wrench wanted;           ///< what the method asked for
-  Wrench sent;             ///< what left the safety stage
-  double model_age = 0.0;  ///< now less the time of the state that the model describes [s]; 0 without a model
+  std::uint32_t tool_number = 0;  ///< of the run's tools: whose tick it is
+  double time = 0.0;              ///< start of the tick since the start of the run [s]
+  Pose device;                    ///< of the handle
+  Twist device_velocity;          ///< of the handle
+  Pose tool;                      ///< of the proxy or tool after the tick
+  Wrench wanted;                  ///< what the method asked for
+  Wrench sent;                    ///< what left the safety stage
+  double model_age = 0.0;         ///< now less the time of the state that the model describes [s]; 0 without a model
   double tick_time =
       kNotMeasured;       ///< computing time of the tick [s]; not measured in lockstep files, see docs/recording.md
   double residual = 0.0;  ///< of the contact solve [m]

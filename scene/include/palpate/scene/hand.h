@@ -110,9 +110,10 @@ struct SceneSimulatedHand {
   bool operator==(const SceneSimulatedHand&) const = default;
 };
 
-/// The hand of a recording.
+/// A hand of a recording.
 struct SceneReplayHand {
   std::string file{};  ///< relative to the scene file
+  std::string tool{};  ///< whose hand; empty: of the only tool, or of the one at the same place as here
   bool operator==(const SceneReplayHand&) const = default;
 };
 
@@ -131,7 +132,8 @@ ScenePath* find_path(SceneHand& hand) noexcept;
 /// Throws InputError.
 std::unique_ptr<HandPath> make_path(const ScenePath& path);
 
-/// A new device each time. Throws InputError, which begins with the hand's place if it was read.
-std::unique_ptr<Device> make_device(const SceneHand& hand, const std::string& scene_file);
+/// A new device each time. `place`: the hand holds that tool of its scene, from 0. Throws InputError, which begins with
+/// the hand's place in its file if it was read.
+std::unique_ptr<Device> make_device(const SceneHand& hand, const std::string& scene_file, std::size_t place = 0);
 
 }  // namespace palpate

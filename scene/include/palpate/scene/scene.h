@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "palpate/runtime/run.h"
 #include "palpate/scene/body.h"
 #include "palpate/scene/hand.h"
+#include "palpate/scene/held_tool.h"
 #include "palpate/scene/tool.h"
 #include "palpate/world/world.h"
 
@@ -26,13 +28,6 @@ struct SceneSource {
   friend bool operator==(const SceneSource&, const SceneSource&) noexcept { return true; }
 };
 
-/// Sets the slow period [s], and with it what follows from it unless a file says otherwise: the latency is one slow
-/// period, and a model is stale two later.
-void set_slow_period(RunSettings& run, double slow_period) noexcept;
-
-/// The run of a scene of which nothing is said.
-RunSettings make_standard_run() noexcept;
-
 /// A scene: plain data, made by reading a file or by a program. Worlds, devices and methods are made from it, any
 /// number of times; files are written from it. A default one equals what a file says that leaves everything out that
 /// may be.
@@ -41,16 +36,22 @@ struct Scene {
   std::string schema{};  ///< "$schema": where an editor finds the schema of scene files
   std::string name{};    ///< the file's stem where the file gives none
   std::string description{};
-  std::string method = "reference";
   MethodSettings methods{};
-  RunSettings run = make_standard_run();
-  SceneTool tool{};
+  RunSettings run{};
   WorldSettings world{};
   std::vector<SceneBody> bodies{};
   std::vector<SceneJoint> joints{};
-  SceneHand hand{};
+  std::vector<HeldTool> tools = std::vector<HeldTool>(1);  ///< 1 to kMaxTools
   bool operator==(const Scene&) const = default;
+
+  /// The first tool, of most scenes the only one.
+  HeldTool& first() noexcept { return tools.front(); }
+  const HeldTool& first() const noexcept { return tools.front(); }
 };
+
+/// Sets the slow period [s], and with it what follows from it unless a file says otherwise: the latency is one slow
+/// period, and a model is stale two later, for every tool.
+void set_slow_period(Scene& scene, double slow_period) noexcept;
 
 /// Reads and checks a scene file. Errors are InputError and name file, line, JSON path, value and what is allowed.
 Scene load_scene(const std::string& file);
@@ -83,29 +84,38 @@ Kind& find_body(Scene& scene, std::string_view name) {
 
 /// What a world may have besides what its scene says.
 struct WorldExtras {
-  std::function<void(World&)> add_bodies{};  ///< after the scene's own, before the tool
-  std::optional<Pose> start{};               ///< of the tool; none: where the scene's device starts
+  std::function<void(World&)> add_bodies{};  ///< after the scene's own, before the tools
+  std::vector<Pose> starts{};                ///< of the first tools; the others start where the scene's devices do
 };
 
-/// All bodies, joints and, unless everything is static and the hand holds a point, or the hand has fingers, the tool;
-/// prepared. Throws InputError.
+/// All bodies, joints and tools, prepared; world.tools() has as many entries as the scene has tools. Fingers are no
+/// bodies of the world, nor are points if all else is static. Throws InputError.
 World make_world(const Scene& scene, const WorldExtras& extras = {});
 
-/// What moves the tool: a new one each time. Throws InputError.
-std::unique_ptr<Device> make_device(const Scene& scene);
+/// What moves a tool, the first unless said otherwise: a new one each time. Throws InputError.
+std::unique_ptr<Device> make_device(const Scene& scene, std::size_t tool = 0);
 
 /// What the hand holds, its surfaces made. Throws InputError.
-ToolSettings make_tool_settings(const Scene& scene);
+ToolSettings make_tool_settings(const Scene& scene, std::size_t tool = 0);
 
-/// Of a recording of this scene, run with that method. Its text is the file's, or what write_scene() writes if the
-/// scene is no longer what the file says: a replay finds the scene that was run.
+/// Of a recording of this scene, all tools run with that method, or each with its own if that is empty. Its text is the
+/// file's, or what write_scene() writes if the scene is no longer what the file says: a replay finds the scene that was
+/// run.
 RecordingHeader make_recording_header(const Scene& scene, const std::string& method, bool lockstep);
 
-/// Resets the world and makes the named method on it, starting where the device is. Throws InputError if the method
-/// cannot work on this world.
+/// Resets the world and makes the named method on it for its only or first tool, starting where the device is. Throws
+/// InputError if the method cannot work on this world.
 Method make_method(const Scene& scene, std::string_view name, World& world, Device& device);
 
+/// Why that method cannot be the one of all tools of the scene; empty if it can. The world is reset.
+std::string refuse_method(const Scene& scene, std::string_view name, World& world);
+
+/// Resets the world and makes a method for every tool: the named one, or each tool's own if `name` is empty. `devices`
+/// are the tools', in their order. Throws InputError if one cannot work on this world, or if they cannot share it.
+std::vector<Method> make_methods(const Scene& scene, const std::string& name, World& world,
+                                 std::span<Device* const> devices);
+
 /// Plain sentences about what is legal but probably not meant: a coupling stiffer than passive, and the like.
-std::vector<std::string> find_warnings(const Scene& scene, const Device& device);
+std::vector<std::string> find_warnings(const Scene& scene, const Device& device, std::size_t tool = 0);
 
 }  // namespace palpate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -74,6 +75,9 @@ struct SceneTool {
   SourcePlace place{};
   bool operator==(const SceneTool&) const = default;
 };
+
+/// As files call it: "point", "rigid", …
+std::string_view kind_name(const SceneTool& tool) noexcept;
 
 /// The tool with its surfaces made. Throws InputError.
 ToolSettings make_tool_settings(const SceneTool& tool, const std::string& scene_file);

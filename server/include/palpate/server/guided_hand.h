@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
+#include "palpate/core/latest_value.h"
 #include "palpate/haptics/device.h"
-#include "palpate/runtime/latest_value.h"
 
 namespace palpate {
 

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "palpate/core/latest_value.h"
 #include "palpate/methods/method.h"
-#include "palpate/runtime/latest_value.h"
+#include "palpate/runtime/run.h"
 
 namespace palpate {
 
 /// A look at a world while it moves: the loop that moves it copies surfaces, contacts, and on demand stress and the
 /// contact model out, the viewer takes the newest copy. Neither waits for the other.
-class WorldWatch {
+class WorldWatch final : public LoopWatch {
  public:
   /// Most contacts shown.
   static constexpr std::size_t kMaxContacts = 256;
@@ -23,11 +24,14 @@ class WorldWatch {
     float force[3];   ///< on that body, world frame [N]
   };
 
-  /// `fingers` of the hand, which are no bodies of the world.
-  explicit WorldWatch(const World& world, std::vector<Finger> fingers = {});
+  /// `fingers` of each tool, which are no bodies of the world; tools at the end that have none may be missing.
+  explicit WorldWatch(const World& world, std::vector<std::vector<Finger>> fingers = {});
 
-  /// The method, its halves wrapped so that whichever moves the world copies it out afterwards.
-  Method wrap(Method method);
+  /// Which loop moves the world: the fast one, so that every sixteenth tick copies it out, or the slow one, so that
+  /// every step does. Before a run.
+  void set_moves_in_ticks(bool in_ticks) noexcept { moves_in_ticks_ = in_ticks; }
+  void after_step(const StepRow& row, std::span<const ToolMessages> tools) override;
+  void after_tick(std::span<const TickRow> rows) noexcept override;
 
   /// Viewer: what takes time is done only while somebody looks at it.
   void want(bool model, bool stress) noexcept {
@@ -43,11 +47,13 @@ class WorldWatch {
   std::span<const Contact> contacts() const noexcept;
   std::span<const ModelView::Face> faces() const noexcept;
 
-  std::span<const Finger> fingers() const noexcept { return fingers_; }
+  std::span<const Finger> fingers(std::size_t tool) const noexcept {
+    return tool < fingers_.size() ? std::span<const Finger>(fingers_[tool]) : std::span<const Finger>();
+  }
 
   /// What does not change, as one message: a number that surfaces refer to it by, a JSON text with `name` in it (its
   /// length first, padded to four bytes), then positions as float and triangles as uint32 of every surface in order,
-  /// fingers last.
+  /// fingers last. Bodies and fingers say which tool they belong to, −1: none.
   std::string make_geometry(std::uint32_t number, const std::string& name) const;
   /// The newest copy as a message of sections, "SURF" (that number) first.
   std::string make_surface(std::uint32_t number) const;
@@ -57,8 +63,6 @@ class WorldWatch {
 
   /// Copies the world out. Thread: the one that moves the world. No allocation.
   void copy_out() noexcept;
-  /// The same after a slow step, with the model that it filled. Slow thread.
-  void copy_out(const SlowHalf& slow, const std::byte* model) noexcept;
 
  private:
   struct Shown {
@@ -81,7 +85,9 @@ class WorldWatch {
   }
 
   const World& world_;
-  const std::vector<Finger> fingers_;
+  const std::vector<std::vector<Finger>> fingers_;  ///< of the tools
+  bool moves_in_ticks_ = false;
+  std::uint64_t ticks_ = 0;   ///< fast thread
   std::vector<Shown> shown_;  ///< those that move first
   std::size_t vertices_ = 0;  ///< of those that move
   LatestBytes copies_;

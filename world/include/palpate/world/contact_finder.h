@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "palpate/bodies/body.h"
@@ -12,28 +13,52 @@ namespace palpate {
 
 /// How a body touches others.
 struct ContactShape {
-  enum class Kind : std::uint8_t {
-    kNone,     ///< touches nothing
-    kPoint,    ///< a particle, with `radius`
-    kChain,    ///< a chain of beams: capsules of the chain's radius along its centre line
-    kSurface,  ///< the body's surface(): deformable, rigid or static; closed or open, `two_sided` if it has no inside
-    kSphere,   ///< of `radius` at the centre of a rigid body
-    kBox,      ///< of edges `size`, centred, of a rigid body
-    kHull,     ///< the convex hull of a rigid body's surface()
-    kPlane,    ///< a static half-space: all x with normal·x < offset is solid. Its body may be null
+  /// It touches nothing.
+  struct None {};
+  /// A particle, as a ball around it.
+  struct Point {
+    double radius = 0.0;  ///< [m]
   };
-  Kind kind = Kind::kNone;
-  double radius = 0.0;  ///< [m]; of a two-sided surface: half its thickness
-  Vec3 size = Vec3::Zero();
-  /// Where the box or sphere sits in a rigid body: in the frame at its centre of mass.
-  Pose pose;
-  Vec3 normal = Vec3::UnitY();
-  double offset = 0.0;  ///< [m]
-  /// Surface: a sheet, contact on both sides. The side is that on which something is now, so give it a thickness: what
-  /// is pressed through the middle of a sheet comes out at the other side.
-  bool two_sided = false;
-  bool self = false;      ///< surface: touches itself
+  /// A chain of beams: capsules of the chain's radius along its centre line.
+  struct Chain {};
+  /// The body's surface(): deformable, rigid or static, closed or open.
+  struct Surface {
+    /// It has no inside: a sheet, contact on both sides. The side is that on which something is now, so give it a
+    /// thickness: what is pressed through the middle of a sheet comes out at the other side.
+    bool two_sided = false;
+    double half_thickness = 0.0;  ///< of a sheet [m]
+    bool self = false;            ///< it touches itself
+  };
+  /// A sphere of a rigid body.
+  struct Sphere {
+    double radius = 0.0;           ///< [m]
+    Vec3 position = Vec3::Zero();  ///< of its middle, in the frame at the body's centre of mass [m]
+  };
+  /// A box of a rigid body.
+  struct Box {
+    Vec3 size = Vec3::Zero();  ///< its edges [m]
+    Pose pose{};               ///< of its middle, in the frame at the body's centre of mass
+  };
+  /// The convex hull of a rigid body's surface().
+  struct Hull {};
+  /// A static half-space: all x with normal·x < offset is solid. Its body may be null.
+  struct Plane {
+    Vec3 normal = Vec3::UnitY();  ///< world frame
+    double offset = 0.0;          ///< [m]
+  };
+
+  std::variant<None, Point, Chain, Surface, Sphere, Box, Hull, Plane> kind{};
   double friction = 0.0;  ///< μ; a pair has the geometric mean of its two. NaN: the other's
+
+  template <typename Kind>
+  bool is() const noexcept {
+    return std::holds_alternative<Kind>(kind);
+  }
+  /// Null if it is of another kind.
+  template <typename Kind>
+  const Kind* as() const noexcept {
+    return std::get_if<Kind>(&kind);
+  }
 };
 
 struct ContactFinderSettings {

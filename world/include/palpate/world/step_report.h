@@ -15,14 +15,14 @@ inline constexpr std::size_t kStageCount = 6;
 inline constexpr std::array<std::string_view, kStageCount> kStageNames = {"free",  "detect",  "compliance",
                                                                           "solve", "correct", "model"};
 
-/// What one slow step did and how long each part took. Filled in the slow thread.
+/// What one slow step did and how long each part took. Filled in the slow thread, by run_step() but for the model.
 struct StepReport {
   std::array<double, kStageCount> stage_time;  ///< computing time by stage [s]; kNotMeasured: the stage did not run
   double residual = 0.0;                       ///< of the contact solve [m]
   double residual_force = 0.0;                 ///< the same in newtons [N]
-  double penetration = 0.0;                    ///< deepest, after the step [m]
+  double penetration = 0.0;                    ///< deepest overlap of bodies at the start of the step [m]
   std::int32_t iterations = 0;                 ///< of the contact solve
-  std::int32_t contacts = 0;                   ///< active contacts
+  std::int32_t contacts = 0;                   ///< contacts of the step that push
   bool converged = true;                       ///< the contact solve reached its tolerance
   bool overflow = false;                       ///< there were more contacts than room
 

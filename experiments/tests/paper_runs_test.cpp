@@ -1,0 +1,266 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "../src/dervaux_run.h"
+#include "../src/knott_scenes.h"
+#include "../src/zhuang_runs.h"
+#include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/shapes.h"
+#include "palpate/haptics/scripted.h"
+#include "palpate/scene/builtin.h"
+#include "sample_runs.h"
+
+// What the experiments after one paper share: Dervaux et al. 2013, Knott & Kuhlen 2015, Zhuang & Canny 2000.
+namespace palpate::paper_runs_test {
+namespace {
+
+// ---- Dervaux et al. 2013
+
+/// A hand that stays where the scene's begins.
+KeyframePathSettings stay(const Scene& scene) {
+  KeyframePathSettings path;
+  path.times = {0.0};
+  path.positions = {make_device(scene)->read(0.0).pose.position};
+  path.rotations = {make_device(scene)->read(0.0).pose.rotation};
+  return path;
+}
+
+Scene short_cylinder(double seconds) {
+  Scene scene = dervaux::load_cylinder_wire(5e4);
+  scene.run.seconds = seconds;
+  return scene;
+}
+
+TEST(DervauxRuns, LoadedCylinderHasTheStiffnessThatIsAskedFor) {
+  Scene scene = dervaux::load_cylinder_wire(12345.0);
+  EXPECT_EQ(find_body<SceneSoft>(scene, "cylinder").material.young_modulus, 12345.0);
+  EXPECT_NO_THROW(validate(scene));
+}
+
+// The volume is that of the elements, which their surface encloses: somewhat below that of the round cylinder.
+TEST(DervauxRuns, CylinderWeighsItsDensityTimesItsVolume) {
+  Scene scene = short_cylinder(0.1);
+  const World world = make_world(scene);
+  const SceneSoft& soft = find_body<SceneSoft>(scene, "cylinder");
+  const auto& shape = std::get<CylinderShape>(soft.shape.value().kind);
+  const double round = M_PI * shape.radius * shape.radius * shape.height * soft.material.density;
+  const FemBody& body = dervaux::cylinder_of(world);
+  const BodySurface s = body.surface();
+  const TriangleMesh surface{{s.positions.begin(), s.positions.end()}, {s.triangles.begin(), s.triangles.end()}};
+  const double mass = dervaux::mass_of(body);
+  EXPECT_NEAR(mass, check_mesh(surface).volume * soft.material.density, 1e-9 * mass);
+  EXPECT_LT(mass, round);
+}
+
+TEST(DervauxRuns, WorldWithoutASoftBodyHasNoCylinder) {
+  const World world = make_world(load_builtin_scene("wall"));
+  EXPECT_THROW(dervaux::cylinder_of(world), std::logic_error);
+}
+
+TEST(DervauxRuns, WatchIsCalledAfterEverySlowStepOrElseEveryTick) {
+  const Scene scene = short_cylinder(0.1);
+  World world = make_world(scene);
+  for (const bool truth : {false, true}) {
+    std::vector<double> times;
+    int ticks = 0;
+    dervaux::WatchedRun run;
+    run.method = truth ? "reference" : "compliance";
+    run.name = "watched";
+    run.watch = [&](double time, World& seen, const StepReport&) {
+      EXPECT_EQ(&seen, &world);
+      times.push_back(time);
+    };
+    run.on_tick = [&](const TickRow&) { ++ticks; };
+    const SceneRun out = dervaux::run_watched(scene, world, stay(scene), run, {});
+    EXPECT_EQ(out.data.name, "watched");
+    EXPECT_EQ(ticks, 100);
+    EXPECT_EQ(out.data.ticks.size(), 100u);
+    EXPECT_EQ(times.size(), truth ? 100u : out.data.steps.size());
+    EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+  }
+}
+
+TEST(DervauxRuns, RowsThatAreNotKeptAreStillSeen) {
+  const Scene scene = short_cylinder(0.05);
+  World world = make_world(scene);
+  int ticks = 0;
+  dervaux::WatchedRun run{"compliance", "unkept", {}, false, [&](const TickRow&) { ++ticks; }};
+  const SceneRun out = dervaux::run_watched(scene, world, stay(scene), run, {});
+  EXPECT_TRUE(out.data.ticks.empty());
+  EXPECT_TRUE(out.data.steps.empty());
+  EXPECT_EQ(ticks, 50);
+}
+
+TEST(DervauxNumbers, RepeatAndFillTheUnitIntervalEvenly) {
+  dervaux::Numbers a, b;
+  double sum = 0.0;
+  constexpr int kCount = 10000;
+  for (int i = 0; i < kCount; ++i) {
+    const double x = a.next();
+    ASSERT_EQ(x, b.next());
+    ASSERT_GE(x, 0.0);
+    ASSERT_LT(x, 1.0);
+    sum += x;
+  }
+  // The mean of n even numbers is off by √(1/12n) = 0.003 once; five times that is one in a million.
+  EXPECT_NEAR(sum / kCount, 0.5, 0.015);
+  for (int i = 0; i < 100; ++i) {
+    const double x = a.between(-2.0, 3.0);
+    EXPECT_GE(x, -2.0);
+    EXPECT_LT(x, 3.0);
+  }
+}
+
+TEST(DervauxPlots, ReferenceIsDrawnAsTheTruthWhereverItStands) {
+  const RunData one = testing::make_still_run("compliance", 3, Vec3(1, 0, 0));
+  const RunData truth = testing::make_still_run("reference", 3, Vec3(2, 0, 0));
+  const Plot plot = dervaux::make_tick_plot("Title", "force", "N", {&one, &truth},
+                                            [](const TickRow& row) { return row.wanted.force.x(); });
+  EXPECT_EQ(plot.title, "Title");
+  EXPECT_EQ(plot.y_label, "force");
+  EXPECT_EQ(plot.y_unit, "N");
+  ASSERT_EQ(plot.series.size(), 2u);
+  EXPECT_EQ(plot.series[0].style, SeriesStyle::kMethod);
+  EXPECT_EQ(plot.series[1].style, SeriesStyle::kReference);
+  EXPECT_EQ(plot.series[1].y, std::vector<double>(3, 2.0));
+}
+
+// ---- Knott & Kuhlen 2015
+
+// Section 5: 1 g, 1000 N/m, 0.8 N·s/m, 1 ms and 33 ms.
+TEST(KnottScene, HasThePapersToolAndRates) {
+  const Scene scene = make_knott_scene("n", "d", 3.0);
+  EXPECT_EQ(scene.name, "n");
+  EXPECT_EQ(scene.description, "d");
+  EXPECT_EQ(scene.run.seconds, 3.0);
+  EXPECT_EQ(std::get<ScenePointTool>(scene.first().tool.kind).mass, 0.001);
+  EXPECT_EQ(scene.first().tool.coupling.stiffness, 1000.0);
+  EXPECT_EQ(scene.first().tool.coupling.damping, 0.8);
+  EXPECT_EQ(scene.first().method, "limited");
+  EXPECT_EQ(scene.run.dt, 0.001);
+  EXPECT_EQ(scene.run.slow_period, 0.033);
+  EXPECT_TRUE(scene.bodies.empty());
+  EXPECT_EQ(scene.world.gravity, Vec3::Zero());
+}
+
+/// The keyframes of a sweep over a box whose top is at y = 0.
+std::vector<SceneKeyframe> sweep_over_box(Scene& scene, const SweepSettings& sweep) {
+  TriangleMesh box = make_box(Vec3(0.2, 0.02, 0.1), 1);
+  for (Vec3& p : box.vertices) p.y() -= 0.01;
+  add_sweep(scene, TriangleTree(box), sweep);
+  return std::get<SceneKeyframePath>(*find_path(scene.first().hand)).keyframes;
+}
+
+TEST(KnottSweep, StaysAsDeepAsAskedBelowAFlatTop) {
+  Scene scene = make_knott_scene("n", "d", 1.0);
+  const SweepSettings sweep{.from = -0.04, .to = 0.04, .z = 0.01, .depth = 0.002, .above = 0.01};
+  const std::vector<SceneKeyframe> keyframes = sweep_over_box(scene, sweep);
+  ASSERT_GT(keyframes.size(), 10u);
+  EXPECT_NEAR(keyframes.front().position.y(), 0.01, 1e-12);
+  EXPECT_NEAR(keyframes.back().position.y(), 0.01, 1e-12);
+  for (std::size_t i = 1; i + 1 < keyframes.size(); ++i) {
+    EXPECT_NEAR(keyframes[i].position.y(), -0.002, 1e-12) << i;
+    EXPECT_EQ(keyframes[i].position.z(), 0.01);
+  }
+}
+
+TEST(KnottSweep, GoesFromOneEndToTheOtherAtItsSpeed) {
+  Scene scene = make_knott_scene("n", "d", 1.0);
+  const SweepSettings sweep{.from = -0.04, .to = 0.04, .depth = 0.001, .speed = 0.2};
+  const std::vector<SceneKeyframe> keyframes = sweep_over_box(scene, sweep);
+  EXPECT_NEAR(keyframes[1].position.x(), -0.04, 1e-12);
+  for (std::size_t i = 2; i + 1 < keyframes.size(); ++i) {
+    const double way = (keyframes[i].position - keyframes[i - 1].position).norm();
+    EXPECT_NEAR(way / (keyframes[i].time - keyframes[i - 1].time), 0.2, 1e-9) << i;
+  }
+  // Keyframes are four samples of 0.5 mm apart.
+  EXPECT_NEAR(keyframes[keyframes.size() - 2].position.x(), 0.04, 0.002 + 1e-9);
+  EXPECT_NEAR(scene.run.seconds, keyframes.back().time, 1e-3 + 1e-9) << "the run ends with the hand";
+  EXPECT_GE(scene.run.seconds, keyframes.back().time - 1e-9);
+}
+
+TEST(KnottSweep, OverAHoleKeepsTheHeightItHas) {
+  Scene scene = make_knott_scene("n", "d", 1.0);
+  // The box ends at x = 0.1.
+  const SweepSettings sweep{.from = 0.0, .to = 0.15, .depth = 0.001, .smoothing = 0.0};
+  const std::vector<SceneKeyframe> keyframes = sweep_over_box(scene, sweep);
+  for (std::size_t i = 1; i + 1 < keyframes.size(); ++i) EXPECT_NEAR(keyframes[i].position.y(), -0.001, 1e-12) << i;
+}
+
+TEST(KnottMeshes, WithoutTheDataFolderAShapeStandsInAndSaysSo) {
+  const char* was = std::getenv("PALPATE_DATA");
+  const std::string before = was ? was : "";
+  unsetenv("PALPATE_DATA");
+  const KnottMesh mesh = load_or_make("rocker.off", 0.001, {.kind = TorusShape{}});
+  was ? setenv("PALPATE_DATA", before.c_str(), 1) : unsetenv("PALPATE_DATA");
+  EXPECT_TRUE(mesh.file.empty());
+  EXPECT_TRUE(std::holds_alternative<TorusShape>(mesh.shape.kind));
+  EXPECT_FALSE(mesh.mesh.triangles.empty());
+  ASSERT_EQ(mesh.notes.size(), 1u);
+  EXPECT_NE(mesh.notes[0].find("rocker.off is not there"), std::string::npos);
+  EXPECT_NE(mesh.notes[0].find("torus stands in"), std::string::npos);
+}
+
+TEST(KnottComparison, ClaimsAreOfLimitedAgainstHalfspace) {
+  Scene scene = load_builtin_scene("sine-static");
+  scene.run.seconds = 0.6;
+  World world = make_world(scene);
+  KnottLimits limits;
+  limits.proxy_on_surface = true;
+  const ExperimentResult plain = compare_knott(scene, world, {}, {});
+  const ExperimentResult more = compare_knott(scene, world, limits, {});
+  EXPECT_EQ(plain.claims.size(), 3u);
+  EXPECT_EQ(more.claims.size(), 5u);
+  limits.performance = true;
+  EXPECT_EQ(compare_knott(scene, world, limits, {}).claims.size(), 11u);
+  for (const MeasuredClaim& claim : more.claims) EXPECT_TRUE(std::isfinite(claim.measured)) << claim.name;
+  // Ratios are what is left of halfspace's figures: far less, and the same in both.
+  EXPECT_LT(more.claims[2].measured, 1.0);
+  EXPECT_EQ(plain.claims[0].measured, more.claims[2].measured);
+}
+
+TEST(KnottComparison, StoppedOneClaimsNothing) {
+  const Scene scene = load_builtin_scene("sine-static");
+  World world = make_world(scene);
+  std::atomic<bool> stop{true};
+  ExperimentOptions options;
+  options.stop = &stop;
+  EXPECT_TRUE(compare_knott(scene, world, {}, options).claims.empty());
+}
+
+// ---- Zhuang & Canny 2000
+
+TEST(ZhuangBlock, IsAValidSceneThatStandsOnItsFixedBottom) {
+  zhuang::PressedBlock block;
+  const Scene scene = zhuang::make_pressed_block(block);
+  EXPECT_NO_THROW(validate(scene));
+  World world = make_world(scene);
+  const BoundingBox box = compute_bounding_box(world.bodies()[0].body->surface().positions);
+  EXPECT_NEAR(box.upper.y(), 0.0, 1e-12);
+  EXPECT_NEAR(box.lower.y(), -block.size.y(), 1e-12);
+  EXPECT_LT(world.tools()[0], 0) << "a finger is no body of the world";
+  EXPECT_EQ(make_tool_settings(scene).fingers.at(0).radius, block.radius);
+}
+
+TEST(ZhuangBlock, SurvivesWritingLikeASceneFromAFile) {
+  const Scene scene = zhuang::make_pressed_block({});
+  EXPECT_EQ(parse_scene(write_scene(scene), ""), scene);
+}
+
+TEST(ZhuangBlock, SlowPeriodAndLatencyAreSetApart) {
+  Scene scene = zhuang::make_pressed_block({});
+  zhuang::set_slow_period(scene, 0.03, 0.01);
+  EXPECT_EQ(scene.run.slow_period, 0.03);
+  EXPECT_EQ(scene.run.latency, 0.01);
+  EXPECT_DOUBLE_EQ(scene.first().guards.safety.stale_after, 0.07);
+}
+
+TEST(ZhuangBlock, AtRestNothingMoves) {
+  const World world = make_world(zhuang::make_pressed_block({}));
+  EXPECT_EQ(zhuang::compute_fastest(world), 0.0);
+}
+
+}  // namespace
+}  // namespace palpate::paper_runs_test
