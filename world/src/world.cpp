@@ -72,6 +72,19 @@ void World::prepare() {
   save_state(start_);
 }
 
+World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body) const {
+  World twin(settings);
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const WorldBody& b = bodies_[i];
+    twin.add({b.name, b.body ? make_body(static_cast<int>(i), *b.body) : nullptr, b.shape});
+  }
+  twin.joints_ = joints_;
+  twin.ignored_ = ignored_;
+  twin.tools_ = tools_;
+  twin.prepare();
+  return twin;
+}
+
 const ContactMemory& World::memory() const noexcept {
   static const ContactMemory kNothing;
   return step_ ? step_->last : kNothing;

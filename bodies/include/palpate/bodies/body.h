@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 
 #include "palpate/bodies/grip.h"
@@ -80,6 +81,10 @@ struct BodyPoint {
 class Body {
  public:
   virtual ~Body() = default;
+
+  /// Another body like this one, with its state and inputs, for another loop. Null if bodies of this kind are too large
+  /// for that: finite elements. Set-up: allocates.
+  virtual std::unique_ptr<Body> make_copy() const { return nullptr; }
 
   virtual int block_count() const noexcept = 0;
 

@@ -13,6 +13,7 @@ class StaticBody final : public Body {
  public:
   explicit StaticBody(TriangleMesh mesh) : mesh_(std::move(mesh)), at_rest_(mesh_.vertices.size(), Vec3::Zero()) {}
 
+  std::unique_ptr<Body> make_copy() const override { return std::make_unique<StaticBody>(*this); }
   int block_count() const noexcept override { return 0; }
   int state_size() const noexcept override { return 0; }
   void save_state(std::span<double>) const noexcept override {}

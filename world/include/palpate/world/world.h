@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -117,6 +118,12 @@ class World {
   /// Ends the set-up: static surfaces become bodies after the others, memory is reserved, and the state is what reset()
   /// returns to. Throws InputError. Not needed, and does nothing, if nothing can move.
   void prepare();
+
+  /// What stands for a body of this world in another one.
+  using BodyTwin = std::function<std::unique_ptr<Body>(int index, const Body& body)>;
+  /// Another world, prepared, with the same bodies by number, joints, tools and pairs that do not touch, for another
+  /// loop. This one is prepared. `make_body` is called for every body but planes.
+  World make_twin(const WorldSettings& settings, const BodyTwin& make_body) const;
 
   const WorldSettings& settings() const noexcept { return settings_; }
   std::span<const StaticSurface> static_surfaces() const noexcept { return statics_; }
