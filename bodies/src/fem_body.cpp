@@ -358,13 +358,24 @@ void FemBody::compute_free_motion(int which, std::span<Vec3> dv) noexcept {
     for (std::size_t i = 0; i < dv.size(); ++i) dv[i] -= system.lift[i];
   }
   for (const int i : prescribed_nodes_) dv[i] = system.fixed_scale * prescribed_changes_[i];
-  Eigen::Map<Eigen::MatrixXd> x(dv.data()->data(), static_cast<Eigen::Index>(3 * dv.size()), 1);
+  solve(which, Eigen::Map<Eigen::MatrixXd>(dv.data()->data(), static_cast<Eigen::Index>(3 * dv.size()), 1));
+  for (const int i : prescribed_nodes_) dv[i] = prescribed_changes_[i];
+}
+
+void FemBody::solve(int which, Eigen::Ref<Eigen::MatrixXd> x) noexcept {
+  System& system = systems_[which];
   if (system.in_single) {
     system.single->solve(x);
   } else {
     system.factor.solve(x);
   }
-  for (const int i : prescribed_nodes_) dv[i] = prescribed_changes_[i];
+}
+
+void FemBody::multiply_damping(const Eigen::Ref<const Eigen::VectorXd>& x,
+                               Eigen::Ref<Eigen::VectorXd> y) const noexcept {
+  (damping_ ? *damping_ : stiffness_).multiply(x, y);
+  if (!damping_) y *= stiffness_damping_;
+  for (int i = 0; i < node_count(); ++i) y.segment<3>(3 * i) += damping_masses_[i] * x.segment<3>(3 * i);
 }
 
 const BlockRows& FemBody::without_prescribed(const BlockRows& J, System& system) const noexcept {

@@ -18,6 +18,7 @@
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/limited_settings.h"
 #include "point_world.h"
+#include "reduced/reduced.h"
 #include "reference/reference.h"
 #include "world_tool.h"
 
@@ -28,6 +29,8 @@ namespace {
 std::deque<MethodInfo> make_own_methods() {
   return {
       {"reference", "the whole world at the fast rate: the truth", &make_reference, &refuse_world},
+      {"reduced", "a small world that lives in the fast loop, with soft bodies reduced to what the hand can feel",
+       &make_reduced, &refuse_reduced},
       {"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
       {"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
        &PointWorld::refuse},

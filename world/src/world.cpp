@@ -76,7 +76,9 @@ World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body)
   World twin(settings);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const WorldBody& b = bodies_[i];
-    twin.add({b.name, b.body ? make_body(static_cast<int>(i), *b.body) : nullptr, b.shape});
+    WorldBody& other = twin.bodies_.emplace_back();  // not add(), which would give weight to tools that have none
+    other = {b.name, b.body ? make_body(static_cast<int>(i), *b.body) : nullptr, b.shape};
+    twin.movable_ += other.body && other.body->block_count() > 0 ? 1 : 0;
   }
   twin.joints_ = joints_;
   twin.ignored_ = ignored_;

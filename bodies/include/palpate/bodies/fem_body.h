@@ -106,6 +106,10 @@ class FemBody : public Body {
   const BlockMatrix& stiffness() const noexcept { return stiffness_; }
   /// f of the last linearise(): elastic, damping, gravity and external forces [N].
   std::span<const Vec3> forces() const noexcept { return forces_; }
+  /// x ← A(h)⁻¹ x for each column of x, three scalars a node, after linearise(). x is zero at prescribed nodes.
+  void solve(int which, Eigen::Ref<Eigen::MatrixXd> x) noexcept;
+  /// y = D x of the last linearise(), D = αM + Σ_e β_e K₊_e being the damping matrix [N·s/m].
+  void multiply_damping(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const noexcept;
   /// How long the two parts of the last linearise() took, summed over its time steps [ns].
   struct Times {
     std::int64_t assemble_ns = 0, factor_ns = 0;

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "reduced/halves.h"
+#include "reduced/reduced_body.h"
+#include "tool_grip.h"
+
+namespace palpate::reduced {
+namespace {
+
+/// The forces on a body's vertices in the last ticks, for replay. Fixed capacity: the oldest give way.
+class History {
+ public:
+  explicit History(std::size_t ticks, std::size_t forces) : begin_(ticks, 0), end_(ticks, 0), forces_(forces) {}
+
+  void add(std::uint64_t tick, std::span<const ReducedBody::VertexForce> forces) noexcept {
+    const std::size_t slot = tick % begin_.size();
+    begin_[slot] = written_;
+    for (const auto& f : forces) forces_[written_++ % forces_.size()] = f;
+    end_[slot] = written_;
+    newest_ = tick;
+  }
+  /// Whether all of the ticks after this one are known.
+  bool reaches(std::uint64_t tick) const noexcept {
+    if (tick >= newest_) return true;
+    return newest_ - tick < begin_.size() && written_ - begin_[(tick + 1) % begin_.size()] <= forces_.size();
+  }
+  template <typename Take>
+  void for_each(std::uint64_t tick, const Take& take) const noexcept {
+    const std::size_t slot = tick % begin_.size();
+    for (std::uint64_t i = begin_[slot]; i < end_[slot]; ++i) take(forces_[i % forces_.size()]);
+  }
+
+ private:
+  std::vector<std::uint64_t> begin_, end_;  ///< of each tick's forces, counted since the start
+  std::vector<ReducedBody::VertexForce> forces_;
+  std::uint64_t written_ = 0, newest_ = 0;
+};
+
+constexpr std::size_t kHistoryTicks = 1024;
+constexpr std::size_t kHistoryForces = 1 << 16;
+
+/// A soft body of the fast loop's world.
+struct SoftBody {
+  ReducedBody* body;
+  BodyLayout at;
+  History history;
+  std::vector<double> impulses;  ///< of the vertices, since the start [N·s]
+  std::vector<ReducedBody::VertexForce> replayed;
+};
+
+class FastReduced final : public FastHalf {
+ public:
+  FastReduced(const MethodContext& context, const Layout& layout, const Model& first,
+              std::span<const Reduction> reductions);
+
+  TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept override;
+
+ private:
+  World make_world(const MethodContext& c, std::span<const Reduction> reductions);
+  void take_over(const Model& model) noexcept;
+  void record() noexcept;
+  void report(const StepReport& step, bool done, Feedback& out) const noexcept;
+
+  const Layout layout_;
+  const double dt_;
+  std::vector<double> first_memory_;
+  const Model* model_;  ///< in use
+  std::vector<SoftBody> soft_;
+  World world_;
+  Body& tool_;
+  ToolGrip grip_;
+  std::uint64_t tick_ = 0, model_tick_ = 0;
+};
+
+FastReduced::FastReduced(const MethodContext& c, const Layout& layout, const Model& first,
+                         std::span<const Reduction> reductions)
+    : layout_(layout),
+      dt_(c.dt),
+      first_memory_((layout.model().size + sizeof(double) - 1) / sizeof(double)),
+      model_(static_cast<const Model*>(std::memcpy(first_memory_.data(), &first, layout.model().size))),
+      world_(make_world(c, reductions)),
+      tool_(*world_.body(c.body())),
+      grip_(c, tool_) {}
+
+World FastReduced::make_world(const MethodContext& c, std::span<const Reduction> reductions) {
+  WorldSettings settings = c.world.settings();
+  settings.max_turn = HUGE_VAL;  // a reduced body has its model for whole ticks, and in a tick nothing turns far
+  soft_.reserve(layout_.soft.size());
+  return c.world.make_twin(settings, [&](int i, const Body& body) -> std::unique_ptr<Body> {
+    const auto found = std::find(layout_.soft.begin(), layout_.soft.end(), i);
+    if (found == layout_.soft.end()) {
+      std::unique_ptr<Body> copy = body.make_copy();
+      if (!copy) copy = make_tool(c.tool, body.handle_pose(), c.world.settings().gravity).body;
+      return copy;
+    }
+    const auto k = static_cast<std::size_t>(found - layout_.soft.begin());
+    auto reduced = std::make_unique<ReducedBody>(body.surface(), reductions[k].make_fixed(), dt_);
+    const auto view = layout_.reduced[k].view(model_->numbers());
+    reduced->begin(view);
+    reduced->end_replay();
+    soft_.push_back({reduced.get(),
+                     layout_.reduced[k],
+                     History(kHistoryTicks, kHistoryForces),
+                     std::vector<double>(3 * as_size(layout_.reduced[k].vertices()), 0.0),
+                     {}});
+    soft_.back().replayed.reserve(as_size(layout_.reduced[k].vertices()));
+    return reduced;
+  });
+}
+
+TickResult FastReduced::tick_bytes(const DeviceState& device, const std::byte* model_bytes,
+                                   std::byte* feedback_bytes) noexcept {
+  const auto& model = *std::launder(reinterpret_cast<const Model*>(model_bytes));
+  auto& feedback = *std::launder(reinterpret_cast<Feedback*>(feedback_bytes));
+  if (model.header.sequence > 0 && model.valid != 0) {
+    const bool newer = model_->header.sequence != model.header.sequence;
+    model_ = &model;
+    if (newer) take_over(model);
+    for (SoftBody& s : soft_) s.body->use(s.at.view(model_->numbers()));
+  }
+  tool_.set_grip(grip_.aim(device));
+  StepReport step;
+  const bool done = world_.step(dt_, step);
+  ++tick_;
+  record();
+  report(step, done, feedback);
+
+  TickResult out;
+  if (done) {
+    const Wrench on_tool = tool_.compute_grip();
+    out.wrench = {-on_tool.force, -on_tool.torque};
+  }
+  out.tool = grip_.device_pose(tool_);
+  out.residual = step.residual;
+  out.iterations = step.iterations;
+  out.contacts = step.contacts;
+  return out;
+}
+
+/// The model is of a tick that has passed: what was felt since is done to it again.
+void FastReduced::take_over(const Model& model) noexcept {
+  model_tick_ = model.tick;
+  for (SoftBody& s : soft_) {
+    s.body->begin(s.at.view(model.numbers()));
+    for (std::uint64_t t = model.tick + 1; t <= tick_; ++t) {
+      s.replayed.clear();
+      s.history.for_each(t, [&](const ReducedBody::VertexForce& f) { s.replayed.push_back(f); });
+      s.body->replay(s.replayed);
+    }
+    s.body->end_replay();
+  }
+}
+
+void FastReduced::record() noexcept {
+  for (SoftBody& s : soft_) {
+    s.history.add(tick_, s.body->forces());
+    for (const ReducedBody::VertexForce& f : s.body->forces()) {
+      for (int k = 0; k < 3; ++k) s.impulses[as_size(3 * f.vertex + k)] += dt_ * f.force[k];
+    }
+  }
+}
+
+void FastReduced::report(const StepReport& step, bool done, Feedback& out) const noexcept {
+  out.tick = tick_;
+  out.model_tick = model_tick_;
+  out.contacts = step.contacts;
+  out.done = done ? 1 : 0;
+  out.residual = step.residual;
+  std::span<double> rest(out.numbers(), layout_.feedback_numbers);
+  for (const int i : layout_.whole) {
+    const Body& body = *world_.body(i);
+    body.save_state(rest);
+    rest = rest.subspan(as_size(body.state_size()));
+  }
+  for (const SoftBody& s : soft_) {
+    std::ranges::copy(s.body->states(), s.at.states(out.numbers()).begin());
+    std::ranges::copy(s.body->speeds(), s.at.speeds(out.numbers()).begin());
+    std::ranges::copy(s.impulses, s.at.impulses(out.numbers()).begin());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context, const Layout& layout, const Model& first,
+                                         std::span<const Reduction> reductions) {
+  return std::make_unique<FastReduced>(context, layout, first, reductions);
+}
+
+}  // namespace palpate::reduced

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "palpate/core/math.h"
+
+namespace palpate::reduced {
+
+/// The numbers of a range of Vec3, one after the other.
+template <typename Range>
+auto flat(Range&& range) noexcept {
+  const std::span vectors(range);
+  using Element = typename decltype(vectors)::element_type;
+  using Vector = std::conditional_t<std::is_const_v<Element>, const Eigen::VectorXd, Eigen::VectorXd>;
+  return Eigen::Map<Vector>(vectors.data()->data(), static_cast<Eigen::Index>(3 * vectors.size()));
+}
+
+}  // namespace palpate::reduced

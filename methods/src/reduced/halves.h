@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+
+#include "reduced/messages.h"
+#include "reduced/reduction.h"
+
+namespace palpate::reduced {
+
+/// Follows what the fast loop did with the soft bodies, and makes a model of each. Nothing else is stepped: contacts,
+/// rigid bodies and chains live in the fast loop, and the slow loop's world shows where they are.
+class SlowReduced final : public SlowHalf {
+ public:
+  SlowReduced(const MethodContext& context, const Layout& layout);
+
+  /// The model of the world as it is, which is what the fast loop begins with.
+  bool make_first_model(Model& model);
+  std::span<Reduction> reductions() noexcept { return reductions_; }
+
+  StepWish begin_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override;
+  void read_tick_bytes(const FreeTick&, std::byte*, StepReport&) noexcept override {}
+  void read_solved_bytes(const SolvedStep&, std::byte*, StepReport&) override {}
+  void read_advanced_bytes(const AdvancedStep&, std::byte*, StepReport&) override {}
+  void finish_bytes(bool, std::byte*, StepReport&) override {}
+
+ private:
+  void follow(const Feedback& feedback);
+  bool make_model(std::uint64_t tick, Model& model);
+  void compute_distances(const Reduction& reduction);
+
+  World& world_;
+  const Layout layout_;
+  std::vector<Reduction> reductions_;
+  std::vector<double> distance_;   ///< of a body's vertices from the tools [m]
+  std::vector<Vec3> tool_points_;  ///< on the tools' surfaces [m]
+};
+
+/// Steps a twin of the world in every tick, in which soft bodies are ReducedBody. `first` is copied.
+std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context, const Layout& layout, const Model& first,
+                                         std::span<const Reduction> reductions);
+
+}  // namespace palpate::reduced

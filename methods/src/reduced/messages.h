@@ -1,0 +1,152 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "palpate/methods/method.h"
+
+// What passes between the halves of `reduced`. How large a message is depends on the world, so a message is a head of
+// fixed size and numbers behind it, whose places a Layout knows that both halves share.
+namespace palpate::reduced {
+
+inline constexpr int kMaxStates = 96;         ///< of one soft body; a multiple of three, for they come in blocks
+inline constexpr int kMaxPatchVertices = 40;  ///< whose answer within a tick is known exactly
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// A soft body as the fast loop meets it: how its surface moves with a few states, and how these move by themselves.
+///
+/// With x₀, f₀ the positions and forces where the body was linearised, the surface is at x₀ + Φq + u, and a tick of dt
+/// does
+///   Δq̇ = c − K (q + dt q̇) − D q̇ + (JΦ)ᵀλ,      c = Φᵀf₀ + D q̇₀,      ΦᵀA(dt)Φ = 1.
+/// u is what the states leave out, by vertex: a tick adds R Jᵀλ to it, and takes the share `fade` of it away.
+template <typename Number>
+struct BodyView {
+  template <typename M>
+  using Map = Eigen::Map<std::conditional_t<std::is_const_v<Number>, const M, M>>;
+  using Vector = Map<Eigen::VectorXd>;
+
+  Number& states;          ///< how many of kMaxStates are used
+  Number& patch_vertices;  ///< how many of kMaxPatchVertices
+  Number& fade;            ///< of u in a tick, in [0, 1]
+  Vector place;            ///< x₀ of the surface's vertices [m]
+  Map<RowMatrix> Phi;      ///< three rows a vertex, a column a state
+  Map<Eigen::MatrixXd> K, D;
+  Vector c;
+  Vector start;                  ///< q̇₀
+  Vector single;                 ///< R of vertices that are not in the patch, a number each [m/N]
+  Vector patch;                  ///< the patch's vertices
+  Vector number;                 ///< of each vertex in the patch; −1: it is not in it
+  Map<Eigen::MatrixXd> patch_R;  ///< three rows a vertex of the patch [m/N]
+};
+
+/// Where the numbers of one soft body are.
+class BodyLayout {
+ public:
+  BodyLayout(int vertices, std::size_t model_begin, std::size_t feedback_begin)
+      : vertices_(vertices), model_begin_(model_begin), feedback_begin_(feedback_begin) {}
+
+  int vertices() const noexcept { return vertices_; }
+  std::size_t model_size() const noexcept { return find_model<const double>(nullptr).second; }
+  std::size_t feedback_size() const noexcept { return 2 * kMaxStates + 3 * as_size(vertices_); }
+
+  /// `numbers` are those behind a message's head.
+  template <typename Number>
+  BodyView<Number> view(Number* numbers) const noexcept {
+    return find_model(numbers).first;
+  }
+  /// q, q̇ and the impulse that each vertex has got since the start [N·s], in a feedback.
+  template <typename Number>
+  std::span<Number> states(Number* numbers) const noexcept {
+    return {numbers + feedback_begin_, as_size(kMaxStates)};
+  }
+  template <typename Number>
+  std::span<Number> speeds(Number* numbers) const noexcept {
+    return {numbers + feedback_begin_ + kMaxStates, as_size(kMaxStates)};
+  }
+  template <typename Number>
+  std::span<Number> impulses(Number* numbers) const noexcept {
+    return {numbers + feedback_begin_ + 2 * kMaxStates, 3 * as_size(vertices_)};
+  }
+
+ private:
+  template <typename Number>
+  std::pair<BodyView<Number>, std::size_t> find_model(Number* numbers) const noexcept {
+    std::size_t at = model_begin_;
+    const auto take = [&](std::size_t count) {
+      Number* p = numbers + at;
+      at += count;
+      return p;
+    };
+    constexpr Eigen::Index s = kMaxStates, p = kMaxPatchVertices;
+    const Eigen::Index v = vertices_;
+    const auto size = [](Eigen::Index n) { return static_cast<std::size_t>(n); };
+    Number* head = take(4);
+    using View = BodyView<Number>;
+    View out{head[0],
+             head[1],
+             head[2],
+             {take(size(3 * v)), 3 * v},
+             {take(size(3 * v * s)), 3 * v, s},
+             {take(size(s * s)), s, s},
+             {take(size(s * s)), s, s},
+             {take(size(s)), s},
+             {take(size(s)), s},
+             {take(size(v)), v},
+             {take(size(p)), p},
+             {take(size(v)), v},
+             {take(size(9 * p * p)), 3 * p, 3 * p}};
+    return {out, at - model_begin_};
+  }
+
+  int vertices_;
+  std::size_t model_begin_, feedback_begin_;
+};
+
+/// The slow loop to the fast.
+struct Model {
+  MessageHeader header;
+  std::uint64_t tick = 0;  ///< of the fast loop's state that it describes; the fast loop has lived on since
+  std::int32_t valid = 0;
+
+  double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }
+  const double* numbers() const noexcept { return reinterpret_cast<const double*>(this + 1); }
+};
+
+/// The fast loop to the slow.
+struct Feedback {
+  MessageHeader header;
+  std::uint64_t tick = 0;        ///< 1, 2, …
+  std::uint64_t model_tick = 0;  ///< Model::tick of the model that its states belong to
+  std::int32_t contacts = 0;     ///< that push
+  std::int32_t done = 0;         ///< the tick's step could be done
+  double residual = 0.0;         ///< [m]
+
+  double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }
+  const double* numbers() const noexcept { return reinterpret_cast<const double*>(this + 1); }
+};
+static_assert(sizeof(Model) % alignof(double) == 0 && sizeof(Feedback) % alignof(double) == 0);
+
+/// Places of everything in the messages of one world. Bodies that are not reduced have their whole state in the
+/// feedback, in their order, before the reduced ones.
+struct Layout {
+  explicit Layout(const World& world);
+
+  std::vector<int> whole;           ///< bodies of the world that the fast loop has as themselves
+  std::vector<int> soft;            ///< bodies of the world that are reduced
+  std::vector<BodyLayout> reduced;  ///< of each of those
+  std::size_t model_numbers = 0, feedback_numbers = 0;
+
+  MessageLayout model() const noexcept {
+    return {sizeof(Model) + model_numbers * sizeof(double), alignof(Model), &typeid(Model)};
+  }
+  MessageLayout feedback() const noexcept {
+    return {sizeof(Feedback) + feedback_numbers * sizeof(double), alignof(Feedback), &typeid(Feedback)};
+  }
+};
+
+/// Whether the fast loop has this body by its reduction: finite elements that no hand holds.
+bool is_reduced(const World& world, int body);
+
+}  // namespace palpate::reduced

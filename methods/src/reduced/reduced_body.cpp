@@ -1,0 +1,223 @@
+#include "reduced/reduced_body.h"
+
+#include <algorithm>
+
+#include "reduced/flat.h"
+
+namespace palpate::reduced {
+ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> fixed, double dt)
+    : triangles_(original.triangles.begin(), original.triangles.end()),
+      fixed_(std::move(fixed)),
+      dt_(dt),
+      q_(Eigen::VectorXd::Zero(kMaxStates)),
+      velocities_(as_size(kStateBlocks) + original.positions.size(), Vec3::Zero()),
+      left_out_(original.positions.size(), Vec3::Zero()),
+      positions_(original.positions.begin(), original.positions.end()),
+      surface_velocities_(original.velocities.begin(), original.velocities.end()),
+      vertex_force_(original.positions.size(), Vec3::Zero()),
+      patch_force_(3 * kMaxPatchVertices),
+      patch_motion_(3 * kMaxPatchVertices),
+      change_(kMaxStates),
+      J_states_(kMaxStates, kMaxRows),
+      J_patch_(3 * kMaxPatchVertices, kMaxRows),
+      RJ_patch_(3 * kMaxPatchVertices, kMaxRows) {
+  forces_.reserve(positions_.size());
+  touched_.reserve(as_size(6 * kMaxRows));
+  alone_.reserve(as_size(6 * kMaxRows));
+}
+
+void ReducedBody::use(const BodyView<const double>& model) noexcept {
+  model_.emplace(model);
+}
+
+void ReducedBody::begin(const BodyView<const double>& model) noexcept {
+  use(model);
+  q_.setZero();
+  speed() = model.start;
+}
+
+void ReducedBody::replay(std::span<const VertexForce> forces) noexcept {
+  const int r = used();
+  compute_change(change_);
+  for (const VertexForce& f : forces)
+    change_.head(r).noalias() += model_->Phi.middleRows<3>(3 * f.vertex).leftCols(r).transpose() * f.force;
+  speed().head(r) += change_.head(r);
+  q_.head(r) += dt_ * speed().head(r);
+}
+
+void ReducedBody::end_replay() noexcept {
+  const int r = used();
+  auto u = flat(left_out_);
+  u = flat(positions_) - model_->place;
+  u.noalias() -= model_->Phi.leftCols(r) * q_.head(r);
+  for (std::size_t v = 0; v < left_out_.size(); ++v) {
+    if (fixed_[v]) left_out_[v].setZero();
+  }
+  update_surface();
+}
+
+void ReducedBody::set_velocities(std::span<const Vec3> velocities) noexcept {
+  std::copy_n(velocities.begin(), kStateBlocks, velocities_.begin());
+  update_surface();
+}
+
+bool ReducedBody::linearise(std::span<const double> time_steps) noexcept {
+  for (const std::int32_t v : touched_) vertex_force_[as_size(v)].setZero();
+  touched_.clear();
+  // Whoever divides a step, or asks for two, does not have the model for it.
+  return model_ && time_steps.size() == 1 && time_steps[0] == dt_;
+}
+
+/// Δq̇ of a tick without contacts.
+void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexcept {
+  const int r = used();
+  const auto v = flat(velocities_).head(r);
+  change.tail(kMaxStates - r).setZero();
+  change.head(r) = model_->c.head(r);
+  change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * (q_.head(r) + dt_ * v);
+  change.head(r).noalias() -= model_->D.topLeftCorner(r, r) * v;
+}
+
+void ReducedBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
+  compute_change(flat(dv).head(kMaxStates));
+  const double rate = -model_->fade / dt_;
+  for (std::size_t i = 0; i < left_out_.size(); ++i) dv[as_size(kStateBlocks) + i] = rate * left_out_[i];
+}
+
+bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  const int rows = J.rows(), r = used(), p = 3 * static_cast<int>(model_->patch_vertices);
+  if (rows > kMaxRows) return false;
+  J_states_.topLeftCorner(r, rows).setZero();
+  J_patch_.topLeftCorner(p, rows).setZero();
+  alone_.clear();
+  for (int i = 0; i < rows; ++i) {
+    for (const BlockRows::Entry& e : J.row(i)) {
+      if (e.block < kStateBlocks) {
+        J_states_.col(i).segment<3>(3 * e.block) += e.value;
+      } else if (const auto at = static_cast<int>(model_->number[e.block - kStateBlocks]); at >= 0) {
+        J_patch_.col(i).segment<3>(3 * at) += e.value;
+      } else {
+        alone_.push_back({i, e.block - kStateBlocks, e.value});
+      }
+    }
+  }
+  const auto S = J_states_.topLeftCorner(r, rows);
+  W.noalias() += dt_ * (S.transpose() * S);
+  const auto P = J_patch_.topLeftCorner(p, rows);
+  RJ_patch_.topLeftCorner(p, rows).noalias() = model_->patch_R.topLeftCorner(p, p) * P;
+  W.noalias() += P.transpose() * RJ_patch_.topLeftCorner(p, rows);
+  // Vertices by themselves meet only in rows that share them.
+  for (const AloneEntry& a : alone_) {
+    for (const AloneEntry& b : alone_) {
+      if (a.vertex == b.vertex) W(a.row, b.row) += model_->single[a.vertex] * a.value.dot(b.value);
+    }
+  }
+  return true;
+}
+
+void ReducedBody::compute_correction(int, const BlockRows& J, std::span<const double> lambda,
+                                     std::span<Vec3> dv) noexcept {
+  std::fill(dv.begin(), dv.end(), Vec3::Zero());
+  for (const std::int32_t v : touched_) vertex_force_[as_size(v)].setZero();
+  touched_.clear();
+  for (int i = 0; i < J.rows(); ++i) {
+    const double force = lambda[as_size(i)];
+    if (force == 0.0) continue;
+    for (const BlockRows::Entry& e : J.row(i)) {
+      if (e.block < kStateBlocks) {
+        dv[as_size(e.block)] += force * e.value;
+      } else {
+        const std::int32_t vertex = e.block - kStateBlocks;
+        if (vertex_force_[as_size(vertex)].isZero(0.0)) touched_.push_back(vertex);
+        vertex_force_[as_size(vertex)] += force * e.value;
+      }
+    }
+  }
+  // A vertex whose forces cancelled for a moment is in the list twice.
+  std::sort(touched_.begin(), touched_.end());
+  touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+  const int p = 3 * static_cast<int>(model_->patch_vertices);
+  patch_force_.head(p).setZero();
+  for (const std::int32_t v : touched_) {
+    const Vec3& force = vertex_force_[as_size(v)];
+    if (const auto at = static_cast<int>(model_->number[v]); at >= 0)
+      patch_force_.segment<3>(3 * at) = force;
+    else
+      dv[as_size(kStateBlocks + v)] = model_->single[v] / dt_ * force;
+  }
+  patch_motion_.head(p).noalias() = model_->patch_R.topLeftCorner(p, p) * patch_force_.head(p);
+  for (int i = 0; i < p / 3; ++i)
+    dv[as_size(kStateBlocks + static_cast<int>(model_->patch[i]))] = patch_motion_.segment<3>(3 * i) / dt_;
+}
+
+void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {
+  speed() += flat(dv).head(kMaxStates);
+  q_ += h * speed();
+  for (std::size_t i = 0; i < left_out_.size(); ++i) left_out_[i] += h * dv[as_size(kStateBlocks) + i];
+  forces_.clear();
+  for (const std::int32_t v : touched_) forces_.push_back({v, vertex_force_[as_size(v)]});
+  update_surface();
+}
+
+void ReducedBody::update_surface() noexcept {
+  const int r = used();
+  flat(positions_) = model_->place + flat(left_out_);
+  flat(positions_).noalias() += model_->Phi.leftCols(r) * q_.head(r);
+  flat(surface_velocities_).noalias() = model_->Phi.leftCols(r) * speed().head(r);
+}
+
+BodyEnergy ReducedBody::compute_energy() const noexcept {
+  // Of the states alone: M = dt (1 − D − dt K), since A(dt) is one.
+  if (!model_) return {};
+  const int r = used();
+  const auto v = flat(velocities_).head(r);
+  const auto K = model_->K.topLeftCorner(r, r);
+  BodyEnergy out;
+  out.kinetic = 0.5 * dt_ * (v.squaredNorm() - v.dot(model_->D.topLeftCorner(r, r) * v) - dt_ * v.dot(K * v));
+  out.elastic = 0.5 * q_.head(r).dot(K * q_.head(r));
+  return out;
+}
+
+void ReducedBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
+  const int r = used();
+  auto out = flat(positions);
+  out.noalias() = model_->Phi.leftCols(r) * (h * (flat(velocities_).head(r) + flat(dv).head(r)));
+  out += flat(positions_) + h * flat(dv).tail(out.size());
+}
+
+Vec3 ReducedBody::compute_point(const BodyPoint& point) const noexcept {
+  const auto& corners = triangles_[as_size(point.element)];
+  Vec3 x = Vec3::Zero();
+  for (int k = 0; k < 3; ++k) x += point.weights[k] * positions_[as_size(corners[as_size(k)])];
+  return x;
+}
+
+int ReducedBody::compute_point_row(const BodyPoint& point, const Vec3& direction,
+                                   std::span<BlockRows::Entry> out) const noexcept {
+  auto corners = triangles_[as_size(point.element)];
+  Eigen::Matrix<double, kMaxStates, 1> row;
+  const int r = used(), blocks = (r + 2) / 3;
+  row.head(3 * blocks).setZero();
+  std::array<std::pair<int, double>, 3> vertices;
+  int count = 0;
+  bool moves = false;
+  for (int k = 0; k < 3; ++k) {
+    const int v = corners[as_size(k)];
+    const double weight = point.weights[k];
+    if (weight == 0.0) continue;
+    vertices[as_size(count++)] = {v, weight};
+    if (fixed_[as_size(v)]) continue;
+    moves = true;
+    row.head(r).noalias() += model_->Phi.middleRows<3>(3 * v).leftCols(r).transpose() * (weight * direction);
+  }
+  int written = 0;
+  for (int b = 0; moves && b < blocks; ++b) out[as_size(written++)] = {b, row.segment<3>(3 * b)};
+  std::sort(vertices.begin(), vertices.begin() + count);
+  for (int k = 0; k < count; ++k) {
+    const auto [v, weight] = vertices[as_size(k)];
+    out[as_size(written++)] = {kStateBlocks + v, weight * direction};
+  }
+  return written;
+}
+
+}  // namespace palpate::reduced

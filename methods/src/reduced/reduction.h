@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "palpate/bodies/fem_body.h"
+#include "reduced/messages.h"
+
+namespace palpate::reduced {
+
+/// One soft body in the slow loop: its whole state, what the fast loop did to it, and its model.
+///
+/// A model's basis is a rational block Krylov space: the velocity, the free motions of a tick and of a slow step, and
+/// the answers A(ΔT)⁻¹Eᵀ and A(dt)⁻¹Eᵀ to forces on the vertices that are or may be touched, orthonormal with A(dt),
+/// less what adds nothing. Thread: the slow loop's.
+class Reduction {
+ public:
+  /// `body` outlives it.
+  Reduction(FemBody& body, double dt, double slow_period);
+
+  const FemBody& body() const noexcept { return body_; }
+  /// Whether nothing moves a vertex, for each.
+  std::vector<std::uint8_t> make_fixed() const;
+
+  /// Brings the body from where the last model had it to where the fast loop is, `ticks` later. `model_tick` names the
+  /// model that the states belong to. The body takes a slow step under the forces that were felt; the part of its state
+  /// that lies in the model's basis is the fast loop's.
+  struct FastState {
+    std::uint64_t tick, model_tick;
+    std::span<const double> q, speed, impulses;
+  };
+  void follow(const FastState& fast);
+
+  /// The model of the body as it is, of the fast loop's tick `tick`. `distance` of each vertex from the tools [m]: the
+  /// nearest are those that may be touched. False if the body's systems could not be factored.
+  bool make_model(std::uint64_t tick, std::span<const double> distance, BodyView<double> out);
+
+ private:
+  /// A basis that the fast loop may still use.
+  struct Basis {
+    std::uint64_t tick = 0;
+    bool used = false;
+    Eigen::MatrixXd C, AC;  ///< the vectors it is made of, and A(dt) times those
+    Eigen::MatrixXd T;      ///< Φ = C T
+    Eigen::VectorXd place;  ///< of the nodes [m]
+  };
+  void choose_vertices(std::span<const double> distance);
+  void add_vector(Basis& basis, const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
+  int add_answers(Basis& basis, int which, std::span<const int> vertices, int count);
+  void orthonormalise(Basis& basis, int count);
+  void fill(const Basis& basis, BodyView<double> out);
+  void fill_residuals(BodyView<double> out);
+  void multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y);
+  void add_to_nodes(int vertex, const Vec3& value, Eigen::Ref<Eigen::VectorXd> nodes) const;
+
+  struct Weight {
+    int node;
+    double weight;
+  };
+  std::span<const Weight> weights(int vertex) const noexcept {
+    return {weights_.data() + weight_begin_[as_size(vertex)],
+            as_size(weight_begin_[as_size(vertex) + 1] - weight_begin_[as_size(vertex)])};
+  }
+
+  FemBody& body_;
+  const double dt_, slow_period_;
+  std::vector<int> weight_begin_;  ///< of each vertex in weights_
+  std::vector<Weight> weights_;    ///< of the nodes that carry it and can move
+  std::array<Basis, 4> bases_;
+  std::size_t newest_ = 0;
+  std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is
+  std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
+  std::vector<int> patch_;               ///< vertices
+  std::vector<int> bearing_;             ///< those of them that were pushed
+  BlockRows rows_;
+  Eigen::MatrixXd W_;
+  Eigen::VectorXd force_, free_, tick_free_, scratch_;
+  int states_ = 0;  ///< of the newest basis
+};
+
+}  // namespace palpate::reduced
