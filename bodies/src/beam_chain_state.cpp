@@ -6,6 +6,12 @@
 // State, energies and surface of a chain.
 namespace palpate {
 
+std::unique_ptr<Body> BeamChain::make_copy() const {
+  auto copy = std::make_unique<BeamChain>(*this);
+  copy->group_nodes_.reserve(group_nodes_.capacity());  // which a vector does not copy
+  return copy;
+}
+
 void BeamChain::save_state(std::span<double> out) const noexcept {
   double* p = out.data();
   for (std::size_t n = 0; n < poses_.size(); ++n, p += 13) {

@@ -25,6 +25,12 @@ void Particle::restore_state(std::span<const double> state) noexcept {
   velocity_ = Eigen::Map<const Vec3>(state.data() + 3);
 }
 
+std::unique_ptr<Body> Particle::make_copy() const {
+  auto copy = std::make_unique<Particle>(*this);
+  copy->time_steps_.reserve(time_steps_.capacity());  // which a vector does not copy
+  return copy;
+}
+
 bool Particle::linearise(std::span<const double> time_steps) noexcept {
   if (time_steps.size() > time_steps_.capacity()) return false;
   time_steps_.assign(time_steps.begin(), time_steps.end());

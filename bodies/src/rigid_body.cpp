@@ -146,6 +146,13 @@ Wrench RigidBody::compute_grip() const noexcept {
   return gripped_ ? compute_grip_wrench(grip_, handle, handle_velocity(handle)) : Wrench{};
 }
 
+std::unique_ptr<Body> RigidBody::make_copy() const {
+  auto copy = std::make_unique<RigidBody>(*this);
+  copy->time_steps_.reserve(time_steps_.capacity());  // which a vector does not copy
+  copy->systems_.reserve(systems_.capacity());
+  return copy;
+}
+
 bool RigidBody::linearise(std::span<const double> time_steps) noexcept {
   if (time_steps.size() > time_steps_.capacity()) return false;
   time_steps_.assign(time_steps.begin(), time_steps.end());

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "palpate/core/clock.h"
+#include "palpate/core/index.h"
 
 namespace palpate {
 

@@ -4,7 +4,7 @@
 
 #include "reduced/halves.h"
 #include "reduced/reduced_body.h"
-#include "tool_grip.h"
+#include "world_tool.h"
 
 namespace palpate::reduced {
 namespace {
@@ -21,10 +21,13 @@ class History {
     end_[slot] = written_;
     newest_ = tick;
   }
-  /// Whether all of the ticks after this one are known.
-  bool reaches(std::uint64_t tick) const noexcept {
-    if (tick >= newest_) return true;
-    return newest_ - tick < begin_.size() && written_ - begin_[(tick + 1) % begin_.size()] <= forces_.size();
+  /// The first tick of which all is known.
+  std::uint64_t first_known() const noexcept {
+    std::uint64_t tick = newest_;
+    while (tick > 1 && newest_ - (tick - 1) < begin_.size() &&
+           written_ - begin_[(tick - 1) % begin_.size()] <= forces_.size())
+      --tick;
+    return tick;
   }
   template <typename Take>
   void for_each(std::uint64_t tick, const Take& take) const noexcept {
@@ -61,17 +64,18 @@ class FastReduced final : public FastHalf {
   World make_world(const MethodContext& c, std::span<const Reduction> reductions);
   void take_over(const Model& model) noexcept;
   void record() noexcept;
-  void report(const StepReport& step, bool done, Feedback& out) const noexcept;
+  void report(Feedback& out) const noexcept;
 
   const Layout layout_;
   const double dt_;
   std::vector<double> first_memory_;
-  const Model* model_;  ///< in use
+  const Model* first_;  ///< until one arrives
   std::vector<SoftBody> soft_;
   World world_;
-  Body& tool_;
-  ToolGrip grip_;
-  std::uint64_t tick_ = 0, model_tick_ = 0;
+  WorldTool tool_;
+  std::uint64_t tick_ = 0;
+  std::uint64_t model_tick_ = 0, sequence_ = 0;  ///< of the model in use
+  StepReport step_;                              ///< of the last tick
 };
 
 FastReduced::FastReduced(const MethodContext& c, const Layout& layout, const Model& first,
@@ -79,10 +83,9 @@ FastReduced::FastReduced(const MethodContext& c, const Layout& layout, const Mod
     : layout_(layout),
       dt_(c.dt),
       first_memory_((layout.model().size + sizeof(double) - 1) / sizeof(double)),
-      model_(static_cast<const Model*>(std::memcpy(first_memory_.data(), &first, layout.model().size))),
+      first_(static_cast<const Model*>(std::memcpy(first_memory_.data(), &first, layout.model().size))),
       world_(make_world(c, reductions)),
-      tool_(*world_.body(c.body())),
-      grip_(c, tool_) {}
+      tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {}
 
 World FastReduced::make_world(const MethodContext& c, std::span<const Reduction> reductions) {
   WorldSettings settings = c.world.settings();
@@ -97,7 +100,7 @@ World FastReduced::make_world(const MethodContext& c, std::span<const Reduction>
     }
     const auto k = static_cast<std::size_t>(found - layout_.soft.begin());
     auto reduced = std::make_unique<ReducedBody>(body.surface(), reductions[k].make_fixed(), dt_);
-    const auto view = layout_.reduced[k].view(model_->numbers());
+    const auto view = layout_.reduced[k].view(first_->numbers());
     reduced->begin(view);
     reduced->end_replay();
     soft_.push_back({reduced.get(),
@@ -114,43 +117,39 @@ TickResult FastReduced::tick_bytes(const DeviceState& device, const std::byte* m
                                    std::byte* feedback_bytes) noexcept {
   const auto& model = *std::launder(reinterpret_cast<const Model*>(model_bytes));
   auto& feedback = *std::launder(reinterpret_cast<Feedback*>(feedback_bytes));
-  if (model.header.sequence > 0 && model.valid != 0) {
-    const bool newer = model_->header.sequence != model.header.sequence;
-    model_ = &model;
-    if (newer) take_over(model);
-    for (SoftBody& s : soft_) s.body->use(s.at.view(model_->numbers()));
+  if (model.header.sequence > 0) {
+    // A model that could not be made is no model: the tool stays, and the safety stage takes the force down.
+    if (model.valid == 0) {
+      report(feedback);
+      return tool_.read(false, step_);
+    }
+    if (model.header.sequence != sequence_) take_over(model);
+    sequence_ = model.header.sequence;
+    for (SoftBody& s : soft_) s.body->use(s.at.view(model.numbers()));
   }
-  tool_.set_grip(grip_.aim(device));
-  StepReport step;
-  const bool done = world_.step(dt_, step);
+  tool_.aim(device);
+  step_ = {};
+  const bool done = world_.step(dt_, step_);
   ++tick_;
   record();
-  report(step, done, feedback);
-
-  TickResult out;
-  if (done) {
-    const Wrench on_tool = tool_.compute_grip();
-    out.wrench = {-on_tool.force, -on_tool.torque};
-  }
-  out.tool = grip_.device_pose(tool_);
-  out.residual = step.residual;
-  out.iterations = step.iterations;
-  out.contacts = step.contacts;
-  return out;
+  report(feedback);
+  return tool_.read(done, step_);
 }
 
 /// The model is of a tick that has passed: what was felt since is done to it again.
 void FastReduced::take_over(const Model& model) noexcept {
-  model_tick_ = model.tick;
   for (SoftBody& s : soft_) {
-    s.body->begin(s.at.view(model.numbers()));
-    for (std::uint64_t t = model.tick + 1; t <= tick_; ++t) {
+    const auto view = s.at.view(model.numbers());
+    s.body->begin(view);
+    for (std::uint64_t t = std::max(model.tick + 1, s.history.first_known()); t <= tick_; ++t) {
       s.replayed.clear();
       s.history.for_each(t, [&](const ReducedBody::VertexForce& f) { s.replayed.push_back(f); });
       s.body->replay(s.replayed);
     }
+    if (view.before == static_cast<double>(model_tick_)) s.body->keep_states();
     s.body->end_replay();
   }
+  model_tick_ = model.tick;
 }
 
 void FastReduced::record() noexcept {
@@ -162,12 +161,11 @@ void FastReduced::record() noexcept {
   }
 }
 
-void FastReduced::report(const StepReport& step, bool done, Feedback& out) const noexcept {
+void FastReduced::report(Feedback& out) const noexcept {
   out.tick = tick_;
   out.model_tick = model_tick_;
-  out.contacts = step.contacts;
-  out.done = done ? 1 : 0;
-  out.residual = step.residual;
+  out.contacts = step_.contacts;
+  out.residual = step_.residual;
   std::span<double> rest(out.numbers(), layout_.feedback_numbers);
   for (const int i : layout_.whole) {
     const Body& body = *world_.body(i);

@@ -11,7 +11,7 @@
 namespace palpate::reduced {
 
 inline constexpr int kMaxStates = 96;         ///< of one soft body; a multiple of three, for they come in blocks
-inline constexpr int kMaxPatchVertices = 40;  ///< whose answer within a tick is known exactly
+inline constexpr int kMaxPatchVertices = 96;  ///< whose answer within a tick is known exactly
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -20,7 +20,10 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 /// With x₀, f₀ the positions and forces where the body was linearised, the surface is at x₀ + Φq + u, and a tick of dt
 /// does
 ///   Δq̇ = c − K (q + dt q̇) − D q̇ + (JΦ)ᵀλ,      c = Φᵀf₀ + D q̇₀,      ΦᵀA(dt)Φ = 1.
-/// u is what the states leave out, by vertex: a tick adds R Jᵀλ to it, and takes the share `fade` of it away.
+/// A state (q₋, q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ −
+/// x̃₀ − P̃q) is added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a
+/// tick adds R Jᵀλ to it, so that a single tick is exact, and takes the share `fade` of it away, so that a lasting
+/// force moves a vertex as far as it does in a slow step.
 template <typename Number>
 struct BodyView {
   template <typename M>
@@ -29,12 +32,15 @@ struct BodyView {
 
   Number& states;          ///< how many of kMaxStates are used
   Number& patch_vertices;  ///< how many of kMaxPatchVertices
-  Number& fade;            ///< of u in a tick, in [0, 1]
+  Number& before;          ///< Model::tick of the model before; −1: there is none
   Vector place;            ///< x₀ of the surface's vertices [m]
   Map<RowMatrix> Phi;      ///< three rows a vertex, a column a state
   Map<Eigen::MatrixXd> K, D;
   Vector c;
   Vector start;                  ///< q̇₀
+  Map<Eigen::MatrixXd> seen;     ///< the states as those of the model before: Φ₋ᵀA₋Φ …
+  Vector seen_place;             ///< … and x₀ likewise
+  Vector fade;                   ///< of each vertex, in [0, 1]
   Vector single;                 ///< R of vertices that are not in the patch, a number each [m/N]
   Vector patch;                  ///< the patch's vertices
   Vector number;                 ///< of each vertex in the patch; −1: it is not in it
@@ -82,7 +88,7 @@ class BodyLayout {
     constexpr Eigen::Index s = kMaxStates, p = kMaxPatchVertices;
     const Eigen::Index v = vertices_;
     const auto size = [](Eigen::Index n) { return static_cast<std::size_t>(n); };
-    Number* head = take(4);
+    Number* head = take(3);
     using View = BodyView<Number>;
     View out{head[0],
              head[1],
@@ -93,6 +99,9 @@ class BodyLayout {
              {take(size(s * s)), s, s},
              {take(size(s)), s},
              {take(size(s)), s},
+             {take(size(s * s)), s, s},
+             {take(size(s)), s},
+             {take(size(v)), v},
              {take(size(v)), v},
              {take(size(p)), p},
              {take(size(v)), v},
@@ -120,7 +129,6 @@ struct Feedback {
   std::uint64_t tick = 0;        ///< 1, 2, …
   std::uint64_t model_tick = 0;  ///< Model::tick of the model that its states belong to
   std::int32_t contacts = 0;     ///< that push
-  std::int32_t done = 0;         ///< the tick's step could be done
   double residual = 0.0;         ///< [m]
 
   double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }

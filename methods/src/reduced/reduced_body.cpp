@@ -15,15 +15,13 @@ ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> 
       positions_(original.positions.begin(), original.positions.end()),
       surface_velocities_(original.velocities.begin(), original.velocities.end()),
       vertex_force_(original.positions.size(), Vec3::Zero()),
-      patch_force_(3 * kMaxPatchVertices),
-      patch_motion_(3 * kMaxPatchVertices),
-      change_(kMaxStates),
-      J_states_(kMaxStates, kMaxRows),
-      J_patch_(3 * kMaxPatchVertices, kMaxRows),
-      RJ_patch_(3 * kMaxPatchVertices, kMaxRows) {
+      old_q_(q_),
+      old_speed_(q_),
+      change_(q_),
+      J_states_(kMaxStates, kMaxRows) {
   forces_.reserve(positions_.size());
   touched_.reserve(as_size(6 * kMaxRows));
-  alone_.reserve(as_size(6 * kMaxRows));
+  entries_.reserve(as_size(6 * kMaxRows));
 }
 
 void ReducedBody::use(const BodyView<const double>& model) noexcept {
@@ -32,6 +30,8 @@ void ReducedBody::use(const BodyView<const double>& model) noexcept {
 
 void ReducedBody::begin(const BodyView<const double>& model) noexcept {
   use(model);
+  old_q_ = q_;
+  old_speed_ = speed();
   q_.setZero();
   speed() = model.start;
 }
@@ -43,6 +43,15 @@ void ReducedBody::replay(std::span<const VertexForce> forces) noexcept {
     change_.head(r).noalias() += model_->Phi.middleRows<3>(3 * f.vertex).leftCols(r).transpose() * f.force;
   speed().head(r) += change_.head(r);
   q_.head(r) += dt_ * speed().head(r);
+}
+
+void ReducedBody::keep_states() noexcept {
+  change_ = old_q_ - model_->seen_place;
+  change_.noalias() -= model_->seen * q_;
+  q_.noalias() += model_->seen.transpose() * change_;
+  change_ = old_speed_;
+  change_.noalias() -= model_->seen * speed();
+  speed().noalias() += model_->seen.transpose() * change_;
 }
 
 void ReducedBody::end_replay() noexcept {
@@ -80,36 +89,31 @@ void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexc
 
 void ReducedBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
   compute_change(flat(dv).head(kMaxStates));
-  const double rate = -model_->fade / dt_;
-  for (std::size_t i = 0; i < left_out_.size(); ++i) dv[as_size(kStateBlocks) + i] = rate * left_out_[i];
+  for (int v = 0; v < vertex_count(); ++v)
+    dv[as_size(kStateBlocks + v)] = -model_->fade[v] / dt_ * left_out_[as_size(v)];
 }
 
 bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  const int rows = J.rows(), r = used(), p = 3 * static_cast<int>(model_->patch_vertices);
+  const int rows = J.rows(), r = used(), blocks = (r + 2) / 3;
   if (rows > kMaxRows) return false;
-  J_states_.topLeftCorner(r, rows).setZero();
-  J_patch_.topLeftCorner(p, rows).setZero();
-  alone_.clear();
+  J_states_.topLeftCorner(3 * blocks, rows).setZero();
+  entries_.clear();
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& e : J.row(i)) {
-      if (e.block < kStateBlocks) {
+      if (e.block < kStateBlocks)
         J_states_.col(i).segment<3>(3 * e.block) += e.value;
-      } else if (const auto at = static_cast<int>(model_->number[e.block - kStateBlocks]); at >= 0) {
-        J_patch_.col(i).segment<3>(3 * at) += e.value;
-      } else {
-        alone_.push_back({i, e.block - kStateBlocks, e.value});
-      }
+      else if (const std::int32_t v = e.block - kStateBlocks; !fixed_[as_size(v)])
+        entries_.push_back({i, v, static_cast<std::int32_t>(model_->number[v]), e.value});
     }
   }
   const auto S = J_states_.topLeftCorner(r, rows);
   W.noalias() += dt_ * (S.transpose() * S);
-  const auto P = J_patch_.topLeftCorner(p, rows);
-  RJ_patch_.topLeftCorner(p, rows).noalias() = model_->patch_R.topLeftCorner(p, p) * P;
-  W.noalias() += P.transpose() * RJ_patch_.topLeftCorner(p, rows);
-  // Vertices by themselves meet only in rows that share them.
-  for (const AloneEntry& a : alone_) {
-    for (const AloneEntry& b : alone_) {
-      if (a.vertex == b.vertex) W(a.row, b.row) += model_->single[a.vertex] * a.value.dot(b.value);
+  for (const VertexEntry& a : entries_) {
+    for (const VertexEntry& b : entries_) {
+      if (a.patch >= 0 && b.patch >= 0)
+        W(a.row, b.row) += a.value.dot(model_->patch_R.block<3, 3>(3 * a.patch, 3 * b.patch) * b.value);
+      else if (a.vertex == b.vertex)
+        W(a.row, b.row) += model_->single[a.vertex] * a.value.dot(b.value);
     }
   }
   return true;
@@ -136,18 +140,14 @@ void ReducedBody::compute_correction(int, const BlockRows& J, std::span<const do
   // A vertex whose forces cancelled for a moment is in the list twice.
   std::sort(touched_.begin(), touched_.end());
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-  const int p = 3 * static_cast<int>(model_->patch_vertices);
-  patch_force_.head(p).setZero();
-  for (const std::int32_t v : touched_) {
-    const Vec3& force = vertex_force_[as_size(v)];
-    if (const auto at = static_cast<int>(model_->number[v]); at >= 0)
-      patch_force_.segment<3>(3 * at) = force;
-    else
-      dv[as_size(kStateBlocks + v)] = model_->single[v] / dt_ * force;
+  for (const std::int32_t from : touched_) {
+    const Vec3 push = vertex_force_[as_size(from)] / dt_;
+    const auto column = static_cast<int>(model_->number[from]);
+    if (column < 0) dv[as_size(kStateBlocks + from)] += model_->single[from] * push;
+    for (int i = 0; column >= 0 && i < static_cast<int>(model_->patch_vertices); ++i)
+      dv[as_size(kStateBlocks + static_cast<int>(model_->patch[i]))] +=
+          model_->patch_R.block<3, 3>(3 * i, 3 * column) * push;
   }
-  patch_motion_.head(p).noalias() = model_->patch_R.topLeftCorner(p, p) * patch_force_.head(p);
-  for (int i = 0; i < p / 3; ++i)
-    dv[as_size(kStateBlocks + static_cast<int>(model_->patch[i]))] = patch_motion_.segment<3>(3 * i) / dt_;
 }
 
 void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {

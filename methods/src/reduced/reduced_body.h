@@ -29,7 +29,9 @@ class ReducedBody final : public Body {
     Vec3 force;
   };
   void replay(std::span<const VertexForce> forces) noexcept;
-  /// After replay(): the surface stays where it was at begin(), and moves to where the model has it as u fades.
+  /// After replay(), if the model before was the one that the new one knows: what that could tell of the state holds.
+  void keep_states() noexcept;
+  /// After that: the surface stays where it was at begin(), and moves to where the model has it as u fades.
   void end_replay() noexcept;
 
   std::span<const double> states() const noexcept { return {q_.data(), as_size(kMaxStates)}; }
@@ -89,14 +91,14 @@ class ReducedBody final : public Body {
   std::vector<VertexForce> forces_;
   std::vector<Vec3> vertex_force_;     ///< Jᵀλ by vertex of the last correction, zero but for those in touched_
   std::vector<std::int32_t> touched_;  ///< vertices
-  struct AloneEntry {
-    int row, vertex;
+  struct VertexEntry {
+    std::int32_t row, vertex;
+    std::int32_t patch;  ///< the vertex's number in the patch, or −1
     Vec3 value;
   };
-  std::vector<AloneEntry> alone_;  ///< J at vertices that are not in the patch
-  Eigen::VectorXd patch_force_, patch_motion_, change_;
+  std::vector<VertexEntry> entries_;  ///< J at vertices
+  Eigen::VectorXd old_q_, old_speed_, change_;
   Eigen::MatrixXd J_states_;  ///< a column a row of J
-  Eigen::MatrixXd J_patch_, RJ_patch_;
 };
 
 }  // namespace palpate::reduced

@@ -1,5 +1,6 @@
 #include "reduced/reduction.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,11 +11,15 @@ namespace palpate::reduced {
 namespace {
 
 constexpr int kStep = 0, kTick = 1;  // the body's time steps
-constexpr int kNearVertices = 28;    // of the patch, by distance from the tools
-constexpr int kQuickVertices = 10;   // bearing ones whose answer within a tick is in the basis
-constexpr int kMaxVectors = 4 + 3 * (kMaxPatchVertices + kQuickVertices);
+constexpr int kNearVertices = 24;    // of the patch, by distance from the tools; the others bear
+constexpr int kLoads = 32;           // vertices whose answers to a lasting force are in the basis
+constexpr int kQuickLoads = 10;      // and to one within a tick
+constexpr int kRigidMotions = 6;
+constexpr int kMaxVectors = 5 + kRigidMotions + 3 * (kLoads + kQuickLoads);
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
 constexpr double kLeastShare = 1e-4;
+/// Bounds on how fast what the basis leaves out fades in a tick: neither for good, nor with a jump.
+constexpr double kLeastFade = 0.01, kMostFade = 0.2;
 
 std::span<Vec3> as_nodes(Eigen::VectorXd& v) noexcept {
   return {reinterpret_cast<Vec3*>(v.data()), static_cast<std::size_t>(v.size() / 3)};
@@ -43,14 +48,21 @@ Reduction::Reduction(FemBody& body, double dt, double slow_period)
   }
   const Eigen::Index n = 3 * body.node_count();
   for (Basis& b : bases_) {
-    b.C.resize(n, kMaxVectors);
-    b.AC.resize(n, kMaxVectors);
-    b.T = Eigen::MatrixXd::Zero(kMaxVectors, kMaxStates);
+    b.Phi.setZero(n, kMaxStates);
+    b.APhi = b.Phi;
     b.place.resize(n);
   }
-  force_ = free_ = tick_free_ = scratch_ = Eigen::VectorXd::Zero(n);
+  C_.resize(n, kMaxVectors);
+  AC_.resize(n, kMaxVectors);
+  T_.resize(kMaxVectors, kMaxStates);
+  force_ = push_force_ = free_ = tick_free_ = scratch_ = Eigen::VectorXd::Zero(n);
   impulses_.assign(3 * as_size(vertices), 0.0);
   push_ = impulses_;
+  for (int i = 0; i < body.node_count(); ++i) free_body_ = free_body_ && !body.is_prescribed(i);
+  double length = 0.0;
+  for (const auto& t : surface.triangles)
+    length += (surface.positions[as_size(t[1])] - surface.positions[as_size(t[0])]).norm();
+  spacing_ = length / static_cast<double>(surface.triangles.size());
 }
 
 std::vector<std::uint8_t> Reduction::make_fixed() const {
@@ -79,6 +91,7 @@ void Reduction::follow(const FastState& fast) {
     if (!push.isZero(0.0)) add_to_nodes(v, push / time, force_);
   }
   tick_ = fast.tick;
+  push_force_ = force_;
   // The whole body, coarsely.
   body_.solve(kStep, force_);
   Eigen::VectorXd velocity = flat(body_.velocities()) + free_ + force_;
@@ -86,8 +99,8 @@ void Reduction::follow(const FastState& fast) {
   // What lies in the basis the fast loop knows better.
   const Eigen::Map<const Eigen::VectorXd> q(fast.q.data(), kMaxStates), speed(fast.speed.data(), kMaxStates);
   const auto take_over = [&](Eigen::VectorXd& x, const Eigen::VectorXd& from, const auto& states) {
-    const Eigen::VectorXd own = known->AC.transpose() * (x - from);
-    x.noalias() += known->C * (known->T * (states - known->T.transpose() * own));
+    const Eigen::VectorXd own = known->APhi.transpose() * (x - from);
+    x.noalias() += known->Phi * (states - own);
   };
   take_over(place, known->place, q);
   take_over(velocity, Eigen::VectorXd::Zero(velocity.size()), speed);
@@ -96,9 +109,10 @@ void Reduction::follow(const FastState& fast) {
   body_.set_velocities(as_nodes(velocity));
 }
 
+/// The patch: what was pushed in the last period, hardest first, and what is near the tools. Loads are ranked by what
+/// they may weigh in the next period.
 void Reduction::choose_vertices(std::span<const double> distance) {
-  const auto count = weight_begin_.size() - 1;
-  std::vector<int> order(count);
+  std::vector<int> order(weight_begin_.size() - 1);
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order, [&](int v) { return weights(v).empty(); });
   const auto push = [&](int v) { return Eigen::Map<const Vec3>(&push_[as_size(3 * v)]).norm(); };
@@ -106,13 +120,22 @@ void Reduction::choose_vertices(std::span<const double> distance) {
                    [&](int a, int b) { return distance[as_size(a)] < distance[as_size(b)]; });
   patch_.assign(order.begin(), order.begin() + std::min<std::ptrdiff_t>(kNearVertices, std::ssize(order)));
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return push(a) > push(b); });
-  bearing_.clear();
+  quick_.clear();
   for (const int v : order) {
     if (push(v) == 0.0) break;
-    if (bearing_.size() < kQuickVertices) bearing_.push_back(v);
+    if (quick_.size() < kQuickLoads) quick_.push_back(v);
     if (patch_.size() < kMaxPatchVertices && std::find(patch_.begin(), patch_.end(), v) == patch_.end())
       patch_.push_back(v);
   }
+  const auto rank = [&](int v) {
+    const double far = distance[as_size(v)] / spacing_;
+    return std::max(push(v) > 0.0 ? 1.0 : 0.0, 1.0 / (1.0 + far * far));
+  };
+  loads_ = patch_;
+  std::stable_sort(loads_.begin(), loads_.end(), [&](int a, int b) { return rank(a) > rank(b); });
+  if (loads_.size() > kLoads) loads_.resize(kLoads);
+  load_rank_.clear();
+  for (const int v : loads_) load_rank_.push_back(rank(v));
 }
 
 void Reduction::multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) {
@@ -123,50 +146,81 @@ void Reduction::multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eige
     y.segment<3>(3 * i) += body_.masses()[as_size(i)] / dt_ * x.segment<3>(3 * i);
 }
 
-void Reduction::add_vector(Basis& basis, const Eigen::Ref<const Eigen::VectorXd>& x, int& count) {
-  basis.C.col(count) = x;
+void Reduction::add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count) {
+  C_.col(count) = x;
   for (int i = 0; i < body_.node_count(); ++i) {
-    if (body_.is_prescribed(i)) basis.C.col(count).segment<3>(3 * i).setZero();
+    if (body_.is_prescribed(i)) C_.col(count).segment<3>(3 * i).setZero();
   }
   ++count;
 }
 
-int Reduction::add_answers(Basis& basis, int which, std::span<const int> vertices, int count) {
+int Reduction::add_answers(int which, std::span<const int> vertices, int count) {
   const int first = count;
   for (const int v : vertices) {
     for (int k = 0; k < 3; ++k, ++count) {
-      basis.C.col(count).setZero();
-      add_to_nodes(v, Vec3::Unit(k), basis.C.col(count));
+      C_.col(count).setZero();
+      add_to_nodes(v, Vec3::Unit(k), C_.col(count));
     }
   }
-  if (count > first) body_.solve(which, basis.C.middleCols(first, count - first));
+  if (count > first) body_.solve(which, C_.middleCols(first, count - first));
   return count;
 }
 
-/// T such that (CT)ᵀ A (CT) = 1: Cholesky's factor of the Gram matrix, row by row, leaving out what adds nothing.
-/// Vectors that come first matter most.
-void Reduction::orthonormalise(Basis& basis, int count) {
-  const auto C = basis.C.leftCols(count);
-  for (int i = 0; i < count; ++i) multiply_system(basis.C.col(i), basis.AC.col(i));
-  const Eigen::MatrixXd gram = C.transpose() * basis.AC.leftCols(count);
-  basis.T.setZero();
-  int r = 0;
-  for (int i = 0; i < count && r < kMaxStates; ++i) {
-    // c_i less its parts along the states so far, twice for the rounding.
-    Eigen::VectorXd t = Eigen::VectorXd::Unit(count, i);
-    const auto T = basis.T.topLeftCorner(count, r);
-    for (int k = 0; k < 2; ++k) t -= T * (T.transpose() * (gram * t));
-    const double left = t.dot(gram * t);
-    if (!(left > kLeastShare * kLeastShare * gram(i, i)) || !(gram(i, i) > 0.0)) continue;
-    basis.T.col(r++).head(count) = t / std::sqrt(left);
+void Reduction::add_rigid_motions(int& count) {
+  Vec3 middle = Vec3::Zero();
+  for (const Vec3& x : body_.positions()) middle += x / body_.node_count();
+  for (int k = 0; k < 3; ++k) {
+    for (const bool turn : {false, true}) {
+      for (int i = 0; i < body_.node_count(); ++i) {
+        const Vec3 arm = body_.positions()[as_size(i)] - middle;
+        C_.col(count).segment<3>(3 * i) = turn ? Vec3(Vec3::Unit(k).cross(arm)) : Vec3(Vec3::Unit(k));
+      }
+      ++count;
+    }
   }
-  states_ = r;
+}
+
+/// T such that (CT)ᵀ A (CT) = 1, one vector after the other: the first `must` in their order, then always that of which
+/// most is new, by its rank.
+int Reduction::orthonormalise(int must, std::span<const double> rank) {
+  const auto count = static_cast<int>(rank.size());
+  for (int i = 0; i < count; ++i) multiply_system(C_.col(i), AC_.col(i));
+  const Eigen::MatrixXd gram = C_.leftCols(count).transpose() * AC_.leftCols(count);
+  Eigen::VectorXd left = gram.diagonal();  // squared A-norm of what is new of each
+  const Eigen::VectorXd whole = left;
+  T_.setZero();
+  int r = 0;
+  for (int round = 0; round < count && r < kMaxStates; ++round) {
+    int best = -1;
+    double most = 0.0;
+    for (int i = 0; i < count; ++i) {
+      const double share = whole[i] > 0.0 ? left[i] / whole[i] : 0.0;
+      if (!(share > kLeastShare * kLeastShare)) continue;
+      const double value = i < must ? 1e6 - i : rank[as_size(i)] * rank[as_size(i)] * share;
+      if (value > most) {
+        most = value;
+        best = i;
+      }
+    }
+    if (best < 0) break;
+    Eigen::VectorXd t = Eigen::VectorXd::Unit(count, best);
+    const auto T = T_.topLeftCorner(count, r);
+    for (int k = 0; k < 2; ++k) t -= T * (T.transpose() * (gram * t));  // twice for the rounding
+    const Eigen::VectorXd along = gram * t;
+    const double norm2 = t.dot(along);
+    left[best] = 0.0;
+    if (!(norm2 > kLeastShare * kLeastShare * whole[best])) continue;
+    T_.col(r++).head(count) = t / std::sqrt(norm2);
+    left -= along.cwiseAbs2() / norm2;
+  }
+  return r;
 }
 
 bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance, BodyView<double> out) {
   const std::array<double, 2> time_steps{slow_period_, dt_};
   if (!body_.linearise(time_steps)) return false;
   tick_ = tick;
+  const Basis& before = bases_[newest_];
   newest_ = (newest_ + 1) % bases_.size();
   Basis& basis = bases_[newest_];
   basis.tick = tick;
@@ -176,22 +230,36 @@ bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance,
   body_.compute_free_motion(kTick, as_nodes(tick_free_));
   choose_vertices(distance);
   int count = 0;
-  add_vector(basis, flat(body_.velocities()), count);
-  add_vector(basis, tick_free_, count);
-  add_vector(basis, free_, count);
-  count = add_answers(basis, kTick, bearing_, count);
-  count = add_answers(basis, kStep, patch_, count);
-  basis.C.rightCols(basis.C.cols() - count).setZero();
-  basis.AC.rightCols(basis.C.cols() - count).setZero();
-  orthonormalise(basis, count);
+  add_vector(flat(body_.velocities()), count);
+  add_vector(tick_free_, count);
+  add_vector(free_, count);
+  if (!push_force_.isZero(0.0)) {
+    for (const int which : {kTick, kStep}) {
+      force_ = push_force_;
+      body_.solve(which, force_);
+      add_vector(force_, count);
+    }
+  }
+  if (free_body_) add_rigid_motions(count);
+  const int must = count;
+  count = add_answers(kTick, quick_, count);
+  std::vector<double> rank(as_size(count), 1.0);
+  count = add_answers(kStep, loads_, count);
+  for (const double x : load_rank_) rank.insert(rank.end(), 3, x);
+  basis.states = orthonormalise(must, rank);
+  basis.Phi.leftCols(basis.states).noalias() = C_.leftCols(count) * T_.topLeftCorner(count, basis.states);
+  basis.APhi.leftCols(basis.states).noalias() = AC_.leftCols(count) * T_.topLeftCorner(count, basis.states);
+  basis.Phi.rightCols(kMaxStates - basis.states).setZero();
+  basis.APhi.rightCols(kMaxStates - basis.states).setZero();
   fill(basis, out);
   fill_residuals(out);
+  fill_handover(before, basis, out);
   return true;
 }
 
 void Reduction::fill(const Basis& basis, BodyView<double> out) {
-  const int r = states_;
-  const Eigen::MatrixXd Phi = basis.C * basis.T.leftCols(r);
+  const int r = basis.states;
+  const auto Phi = basis.Phi.leftCols(r);
   Eigen::MatrixXd product(Phi.rows(), r);
   for (int i = 0; i < r; ++i) body_.stiffness().multiply(Phi.col(i), product.col(i));
   out.K.topLeftCorner(r, r).noalias() = Phi.transpose() * product;
@@ -201,7 +269,7 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
   out.start.setZero();
   out.c.setZero();
   // The velocity is the first vector, so all of it is in the basis.
-  out.start.head(r).noalias() = basis.T.leftCols(r).transpose() * (basis.AC.transpose() * flat(body_.velocities()));
+  out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * flat(body_.velocities());
   out.c.head(r).noalias() = Phi.transpose() * flat(body_.forces());
   out.c.head(r).noalias() += out.D.topLeftCorner(r, r) * out.start.head(r);
   const auto place = body_.surface().positions;
@@ -213,16 +281,26 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
   }
 }
 
-/// What a tick does to vertices beyond what the states do: exactly within the patch, by the vertex's own mass and
-/// stiffness elsewhere.
+/// What the model before this one sees of this one: for the fast loop, which goes on from where it is.
+void Reduction::fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const {
+  out.before = before.used ? static_cast<double>(before.tick) : -1.0;
+  if (!before.used) return;
+  out.seen.noalias() = before.APhi.transpose() * basis.Phi;
+  out.seen_place.noalias() = before.APhi.transpose() * (basis.place - before.place);
+}
+
+/// What a tick, and a slow step, do to vertices beyond what the states do: exactly within the patch, by the vertex's
+/// own mass and stiffness elsewhere.
 void Reduction::fill_residuals(BodyView<double> out) {
-  const int r = states_, p = static_cast<int>(patch_.size());
+  const int r = static_cast<int>(out.states), p = static_cast<int>(patch_.size());
   out.patch_vertices = p;
   out.number.setConstant(-1.0);
   rows_.clear();
+  Eigen::MatrixXd own(3 * p, r);
   for (int i = 0; i < p; ++i) {
     out.patch[i] = patch_[as_size(i)];
     out.number[patch_[as_size(i)]] = i;
+    own.middleRows<3>(3 * i) = out.Phi.middleRows<3>(3 * patch_[as_size(i)]).leftCols(r);
     for (int k = 0; k < 3; ++k) {
       rows_.begin_row();
       for (const Weight& w : weights(patch_[as_size(i)])) rows_.add(w.node, w.weight * Vec3::Unit(k));
@@ -230,21 +308,37 @@ void Reduction::fill_residuals(BodyView<double> out) {
   }
   W_.setZero(3 * p, 3 * p);
   body_.add_compliance(kTick, rows_, W_);
-  Eigen::MatrixXd own(3 * p, r);
-  for (int i = 0; i < p; ++i) own.middleRows<3>(3 * i) = out.Phi.middleRows<3>(3 * patch_[as_size(i)]).leftCols(r);
   W_.noalias() -= dt_ * own * own.transpose();
   out.patch_R.topLeftCorner(3 * p, 3 * p) = W_;
-  const auto& K = body_.stiffness();
+
+  // A(ΔT) of the states; that of the tick is one, and M = dt (1 − D − dt K).
+  const auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);
+  const double T = slow_period_;
+  Eigen::MatrixXd A = (1.0 - dt_ / T) * D + (T - dt_ * dt_ / T) * K;
+  A.diagonal().array() += dt_ / T;
+  const Eigen::LLT<Eigen::MatrixXd> factor(A);
+  W_step_.setZero(3 * p, 3 * p);
+  body_.add_compliance(kStep, rows_, W_step_);
   for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
-    double answer = 0.0;
-    for (const Weight& w : weights(v)) {
-      // (A⁻¹)_ii is at least 1 / A_ii.
-      const double A = body_.masses()[as_size(w.node)] / dt_ + dt_ * K.diagonal(w.node).trace() / 3.0;
-      answer += w.weight * w.weight * dt_ / A;
+    const auto Phi = out.Phi.middleRows<3>(3 * v).leftCols(r);
+    const auto at = static_cast<int>(out.number[v]);
+    const double step_states = T * factor.matrixL().solve(Phi.transpose()).squaredNorm();
+    double tick = 0.0, step = 0.0;
+    if (at >= 0) {
+      tick = W_.block<3, 3>(3 * at, 3 * at).trace();
+      step = W_step_.block<3, 3>(3 * at, 3 * at).trace() - step_states;
+    } else {
+      for (const Weight& w : weights(v)) {  // (A⁻¹)_ii is at least 1 / A_ii
+        const double m = body_.masses()[as_size(w.node)], k = body_.stiffness().diagonal(w.node).trace() / 3.0;
+        tick += 3.0 * w.weight * w.weight * dt_ / (m / dt_ + dt_ * k);
+        step += 3.0 * w.weight * w.weight * T / (m / T + T * k);
+      }
+      tick = std::max(0.0, tick - dt_ * Phi.squaredNorm());
+      step = std::max(0.0, step - step_states);
+      out.single[v] = tick / 3.0;
     }
-    out.single[v] = std::max(0.0, answer - dt_ * out.Phi.middleRows<3>(3 * v).leftCols(r).squaredNorm() / 3.0);
+    out.fade[v] = std::clamp(step > 0.0 ? tick / step : kMostFade, kLeastFade, kMostFade);
   }
-  out.fade = 0.1;
 }
 
 }  // namespace palpate::reduced

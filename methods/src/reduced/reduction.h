@@ -40,15 +40,17 @@ class Reduction {
   struct Basis {
     std::uint64_t tick = 0;
     bool used = false;
-    Eigen::MatrixXd C, AC;  ///< the vectors it is made of, and A(dt) times those
-    Eigen::MatrixXd T;      ///< Φ = C T
-    Eigen::VectorXd place;  ///< of the nodes [m]
+    int states = 0;
+    Eigen::MatrixXd Phi, APhi;  ///< and A(dt)Φ, of kMaxStates columns
+    Eigen::VectorXd place;      ///< of the nodes [m]
   };
   void choose_vertices(std::span<const double> distance);
-  void add_vector(Basis& basis, const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
-  int add_answers(Basis& basis, int which, std::span<const int> vertices, int count);
-  void orthonormalise(Basis& basis, int count);
+  void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
+  int add_answers(int which, std::span<const int> vertices, int count);
+  void add_rigid_motions(int& count);
+  int orthonormalise(int must, std::span<const double> rank);
   void fill(const Basis& basis, BodyView<double> out);
+  void fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const;
   void fill_residuals(BodyView<double> out);
   void multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y);
   void add_to_nodes(int vertex, const Vec3& value, Eigen::Ref<Eigen::VectorXd> nodes) const;
@@ -71,11 +73,16 @@ class Reduction {
   std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is
   std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
   std::vector<int> patch_;               ///< vertices
-  std::vector<int> bearing_;             ///< those of them that were pushed
+  std::vector<int> loads_, quick_;       ///< those whose answers are in the basis, to lasting and to sudden forces
+  std::vector<double> load_rank_;        ///< of loads_, in (0, 1]
+  bool free_body_ = true;                ///< nothing holds it
+  double spacing_ = 0.0;                 ///< of the surface's vertices [m]
   BlockRows rows_;
-  Eigen::MatrixXd W_;
+  Eigen::MatrixXd C_, AC_;  ///< vectors that a basis is made of, and A(dt) times those
+  Eigen::MatrixXd T_;       ///< Φ = C T
+  Eigen::MatrixXd W_, W_step_;
+  Eigen::VectorXd push_force_;  ///< on the nodes in the last period, in the mean [N]
   Eigen::VectorXd force_, free_, tick_free_, scratch_;
-  int states_ = 0;  ///< of the newest basis
 };
 
 }  // namespace palpate::reduced

@@ -56,7 +56,7 @@ class BeamChain final : public Body {
  public:
   explicit BeamChain(const BeamChainSettings& settings);
 
-  std::unique_ptr<Body> make_copy() const override { return std::make_unique<BeamChain>(*this); }
+  std::unique_ptr<Body> make_copy() const override;
   int block_count() const noexcept override { return 2 * node_count(); }
   int state_size() const noexcept override { return 13 * node_count(); }
   void save_state(std::span<double> out) const noexcept override;

@@ -12,7 +12,7 @@ class Particle final : public Body {
   /// `mass` [kg] > 0, `damping` α [1/s] ≥ 0. Throws InputError.
   Particle(double mass, const Vec3& position, double damping = 0.0, int max_time_steps = 2);
 
-  std::unique_ptr<Body> make_copy() const override { return std::make_unique<Particle>(*this); }
+  std::unique_ptr<Body> make_copy() const override;
   int block_count() const noexcept override { return 1; }
   int state_size() const noexcept override { return 6; }
   void save_state(std::span<double> out) const noexcept override;

@@ -42,7 +42,7 @@ class RigidBody final : public Body {
  public:
   explicit RigidBody(const RigidBodySettings& settings);
 
-  std::unique_ptr<Body> make_copy() const override { return std::make_unique<RigidBody>(*this); }
+  std::unique_ptr<Body> make_copy() const override;
   int block_count() const noexcept override { return 2; }
   int state_size() const noexcept override { return 13; }
   void save_state(std::span<double> out) const noexcept override;
