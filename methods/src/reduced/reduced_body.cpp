@@ -18,7 +18,9 @@ ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> 
       old_q_(q_),
       old_speed_(q_),
       change_(q_),
-      J_states_(kMaxStates, kMaxRows) {
+      J_states_(kMaxStates, kMaxRows),
+      patch_number_(as_size(kMaxPatchVertices), -1),
+      RJ_(3 * kMaxPatchVertices, kMaxRows) {
   forces_.reserve(positions_.size());
   touched_.reserve(as_size(6 * kMaxRows));
   entries_.reserve(as_size(6 * kMaxRows));
@@ -108,15 +110,43 @@ bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::Matr
   }
   const auto S = J_states_.topLeftCorner(r, rows);
   W.noalias() += dt_ * (S.transpose() * S);
-  for (const VertexEntry& a : entries_) {
-    for (const VertexEntry& b : entries_) {
-      if (a.patch >= 0 && b.patch >= 0)
-        W(a.row, b.row) += a.value.dot(model_->patch_R.block<3, 3>(3 * a.patch, 3 * b.patch) * b.value);
-      else if (a.vertex == b.vertex)
-        W(a.row, b.row) += model_->single[a.vertex] * a.value.dot(b.value);
+  add_patch_compliance(W);
+  return true;
+}
+
+/// W += J R Jᵀ at the vertices, of which only those touched count.
+void ReducedBody::add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  touched_.clear();
+  for (VertexEntry& e : entries_) {
+    if (e.patch < 0) {
+      for (const VertexEntry& other : entries_) {
+        if (other.vertex == e.vertex) W(e.row, other.row) += model_->single[e.vertex] * e.value.dot(other.value);
+      }
+      continue;
+    }
+    std::int32_t& number = patch_number_[as_size(e.patch)];
+    if (number < 0) {
+      number = static_cast<std::int32_t>(touched_.size());
+      touched_.push_back(e.patch);
     }
   }
-  return true;
+  const auto rows = W.rows();
+  const auto count = 3 * std::ssize(touched_);
+  auto RJ = RJ_.topLeftCorner(count, rows);
+  RJ.setZero();
+  for (const VertexEntry& e : entries_) {
+    if (e.patch < 0) continue;
+    for (std::size_t i = 0; i < touched_.size(); ++i)
+      RJ.col(e.row).segment<3>(3 * static_cast<Eigen::Index>(i)).noalias() +=
+          model_->patch_R.block<3, 3>(3 * touched_[i], 3 * e.patch) * e.value;
+  }
+  for (const VertexEntry& e : entries_) {
+    if (e.patch < 0) continue;
+    const auto at = 3 * patch_number_[as_size(e.patch)];
+    W.row(e.row).noalias() += e.value.transpose() * RJ.middleRows<3>(at);
+  }
+  for (const std::int32_t p : touched_) patch_number_[as_size(p)] = -1;
+  touched_.clear();
 }
 
 void ReducedBody::compute_correction(int, const BlockRows& J, std::span<const double> lambda,

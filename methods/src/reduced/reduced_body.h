@@ -78,6 +78,7 @@ class ReducedBody final : public Body {
   int used() const noexcept { return static_cast<int>(model_->states); }
   Eigen::Map<Eigen::VectorXd> speed() noexcept { return {velocities_.data()->data(), kMaxStates}; }
   void compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexcept;
+  void add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept;
   void update_surface() noexcept;
 
   const std::vector<std::array<std::int32_t, 3>> triangles_;
@@ -98,7 +99,9 @@ class ReducedBody final : public Body {
   };
   std::vector<VertexEntry> entries_;  ///< J at vertices
   Eigen::VectorXd old_q_, old_speed_, change_;
-  Eigen::MatrixXd J_states_;  ///< a column a row of J
+  Eigen::MatrixXd J_states_;                ///< a column a row of J
+  std::vector<std::int32_t> patch_number_;  ///< of the patch's vertices among those touched; −1: it is not
+  Eigen::MatrixXd RJ_;                      ///< R Jᵀ at the patch's vertices that are touched
 };
 
 }  // namespace palpate::reduced

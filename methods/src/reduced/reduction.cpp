@@ -18,6 +18,8 @@ constexpr int kRigidMotions = 6;
 constexpr int kMaxVectors = 5 + kRigidMotions + 3 * (kLoads + kQuickLoads);
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
 constexpr double kLeastShare = 1e-4;
+/// And by its rank: what is left out beyond that still answers within the tick.
+constexpr double kLeastValue = 0.01;
 /// Bounds on how fast what the basis leaves out fades in a tick: neither for good, nor with a jump.
 constexpr double kLeastFade = 0.01, kMostFade = 0.2;
 
@@ -59,6 +61,15 @@ Reduction::Reduction(FemBody& body, double dt, double slow_period)
   impulses_.assign(3 * as_size(vertices), 0.0);
   push_ = impulses_;
   for (int i = 0; i < body.node_count(); ++i) free_body_ = free_body_ && !body.is_prescribed(i);
+  mass_.resize(n);
+  const double alpha = body.damping_masses()[0] / body.masses()[0];
+  bool uniform = body.uniform_stiffness_damping().has_value();
+  for (int i = 0; i < body.node_count(); ++i) {
+    mass_.segment<3>(3 * i).setConstant(body.masses()[as_size(i)]);
+    const double error = body.damping_masses()[as_size(i)] - alpha * body.masses()[as_size(i)];
+    uniform = uniform && std::abs(error) <= 1e-12 * (1.0 + alpha) * body.masses()[as_size(i)];
+  }
+  if (uniform) rayleigh_ = {alpha, *body.uniform_stiffness_damping()};
   double length = 0.0;
   for (const auto& t : surface.triangles)
     length += (surface.positions[as_size(t[1])] - surface.positions[as_size(t[0])]).norm();
@@ -151,6 +162,7 @@ void Reduction::add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& coun
   for (int i = 0; i < body_.node_count(); ++i) {
     if (body_.is_prescribed(i)) C_.col(count).segment<3>(3 * i).setZero();
   }
+  multiply_system(C_.col(count), AC_.col(count));
   ++count;
 }
 
@@ -162,7 +174,21 @@ int Reduction::add_answers(int which, std::span<const int> vertices, int count) 
       add_to_nodes(v, Vec3::Unit(k), C_.col(count));
     }
   }
-  if (count > first) body_.solve(which, C_.middleCols(first, count - first));
+  if (count == first) return count;
+  auto X = C_.middleCols(first, count - first);
+  auto AX = AC_.middleCols(first, count - first);
+  if (!rayleigh_) {
+    body_.solve(which, X);
+    for (int i = first; i < count; ++i) multiply_system(C_.col(i), AC_.col(i));
+    return count;
+  }
+  // A(h) = (1/h + α) M + (h + β) K, so A(dt) X = s E + m M X without a product.
+  AX = X;
+  body_.solve(which, X);
+  const double h = which == kStep ? slow_period_ : dt_;
+  const auto [alpha, beta] = *rayleigh_;
+  const double share = (dt_ + beta) / (h + beta);
+  AX = share * AX + (1.0 / dt_ + alpha - share * (1.0 / h + alpha)) * (mass_.asDiagonal() * X);
   return count;
 }
 
@@ -175,6 +201,7 @@ void Reduction::add_rigid_motions(int& count) {
         const Vec3 arm = body_.positions()[as_size(i)] - middle;
         C_.col(count).segment<3>(3 * i) = turn ? Vec3(Vec3::Unit(k).cross(arm)) : Vec3(Vec3::Unit(k));
       }
+      multiply_system(C_.col(count), AC_.col(count));
       ++count;
     }
   }
@@ -184,8 +211,9 @@ void Reduction::add_rigid_motions(int& count) {
 /// most is new, by its rank.
 int Reduction::orthonormalise(int must, std::span<const double> rank) {
   const auto count = static_cast<int>(rank.size());
-  for (int i = 0; i < count; ++i) multiply_system(C_.col(i), AC_.col(i));
-  const Eigen::MatrixXd gram = C_.leftCols(count).transpose() * AC_.leftCols(count);
+  Eigen::MatrixXd gram(count, count);
+  gram.triangularView<Eigen::Lower>() = C_.leftCols(count).transpose() * AC_.leftCols(count);
+  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
   Eigen::VectorXd left = gram.diagonal();  // squared A-norm of what is new of each
   const Eigen::VectorXd whole = left;
   T_.setZero();
@@ -197,7 +225,7 @@ int Reduction::orthonormalise(int must, std::span<const double> rank) {
       const double share = whole[i] > 0.0 ? left[i] / whole[i] : 0.0;
       if (!(share > kLeastShare * kLeastShare)) continue;
       const double value = i < must ? 1e6 - i : rank[as_size(i)] * rank[as_size(i)] * share;
-      if (value > most) {
+      if (value > most && value > kLeastValue * kLeastValue) {
         most = value;
         best = i;
       }
@@ -260,11 +288,22 @@ bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance,
 void Reduction::fill(const Basis& basis, BodyView<double> out) {
   const int r = basis.states;
   const auto Phi = basis.Phi.leftCols(r);
-  Eigen::MatrixXd product(Phi.rows(), r);
-  for (int i = 0; i < r; ++i) body_.stiffness().multiply(Phi.col(i), product.col(i));
-  out.K.topLeftCorner(r, r).noalias() = Phi.transpose() * product;
-  for (int i = 0; i < r; ++i) body_.multiply_damping(Phi.col(i), product.col(i));
-  out.D.topLeftCorner(r, r).noalias() = Phi.transpose() * product;
+  auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);
+  if (rayleigh_) {  // 1 = A(dt) = (1/dt + α) M + (dt + β) K
+    const auto [alpha, beta] = *rayleigh_;
+    const Eigen::MatrixXd root = mass_.cwiseSqrt().asDiagonal() * Phi;
+    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(r, r);
+    M.selfadjointView<Eigen::Lower>().rankUpdate(root.transpose());
+    M.triangularView<Eigen::StrictlyUpper>() = M.transpose();
+    K = (Eigen::MatrixXd::Identity(r, r) - (1.0 / dt_ + alpha) * M) / (dt_ + beta);
+    D = alpha * M + beta * K;
+  } else {
+    Eigen::MatrixXd product(Phi.rows(), r);
+    for (int i = 0; i < r; ++i) body_.stiffness().multiply(Phi.col(i), product.col(i));
+    K.noalias() = Phi.transpose() * product;
+    for (int i = 0; i < r; ++i) body_.multiply_damping(Phi.col(i), product.col(i));
+    D.noalias() = Phi.transpose() * product;
+  }
   out.states = r;
   out.start.setZero();
   out.c.setZero();

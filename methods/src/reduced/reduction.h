@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "palpate/bodies/fem_body.h"
@@ -66,8 +67,13 @@ class Reduction {
 
   FemBody& body_;
   const double dt_, slow_period_;
-  std::vector<int> weight_begin_;  ///< of each vertex in weights_
-  std::vector<Weight> weights_;    ///< of the nodes that carry it and can move
+  struct Rayleigh {
+    double alpha, beta;  ///< D = αM + βK [1/s, s]
+  };
+  std::optional<Rayleigh> rayleigh_;  ///< unless they differ over the body
+  Eigen::VectorXd mass_;              ///< of each unknown [kg]
+  std::vector<int> weight_begin_;     ///< of each vertex in weights_
+  std::vector<Weight> weights_;       ///< of the nodes that carry it and can move
   std::array<Basis, 4> bases_;
   std::size_t newest_ = 0;
   std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is

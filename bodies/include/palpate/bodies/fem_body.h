@@ -95,6 +95,10 @@ class FemBody : public Body {
   const Vec3& gravity() const noexcept { return gravity_; }
   std::span<const Vec3> external_forces() const noexcept { return external_forces_; }
   bool has_stiffness_damping() const noexcept { return !uniform_damping_ || stiffness_damping_ > 0.0; }
+  /// β [s] if all elements have the same.
+  std::optional<double> uniform_stiffness_damping() const noexcept {
+    return uniform_damping_ ? std::optional(stiffness_damping_) : std::nullopt;
+  }
   const Vec3& prescribed_velocity(int node) const noexcept { return prescribed_velocities_[node]; }
 
   /// Elastic forces on the nodes at the current positions [N].
