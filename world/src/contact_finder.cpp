@@ -41,11 +41,24 @@ struct ContactFinder::Data {
     return !std::binary_search(ignored.begin(), ignored.end(), BodyPair{std::min(i, j), std::max(i, j)});
   }
 
+  void reserve();
   void find_pairs();
   FindReport find_all(bool backwards, std::vector<Contact>& out);
   void find_pair_contacts(const BodyPair& indices, bool backwards);
   FindReport write(std::vector<Contact>& out);
 };
+
+/// So that a touch that is the first of its size allocates nothing: as many candidates of a pair as there may be
+/// contacts.
+void ContactFinder::Data::reserve() {
+  const std::size_t count = 2 * as_size(settings.max_contacts);
+  pair.candidates.reserve(count);
+  scratch.order.reserve(count);
+  scratch.kept.reserve(count);
+  scratch.chosen.reserve(count);
+  found.reserve(count);
+  gaps.reserve(count);
+}
 
 /// Pairs whose swept boxes come within the alarm distance: sweep along x, and each plane against all.
 void ContactFinder::Data::find_pairs() {
@@ -160,6 +173,7 @@ ContactFinder::ContactFinder(const ContactFinderSettings& settings) : data_(std:
     fail_input("max_contacts_per_pair = {}; allowed: at least 1", settings.max_contacts_per_pair);
   }
   data_->settings = settings;
+  data_->reserve();
 }
 ContactFinder::~ContactFinder() = default;
 ContactFinder::ContactFinder(ContactFinder&&) noexcept = default;
@@ -168,6 +182,12 @@ ContactFinder& ContactFinder::operator=(ContactFinder&&) noexcept = default;
 int ContactFinder::add(const Body* body, const ContactShape& shape) {
   data_->bodies.emplace_back(body, shape);
   data_->absent.push_back(false);
+  const std::size_t count = data_->bodies.size();
+  data_->sweep.reserve(count);
+  data_->pairs.reserve(std::min<std::size_t>(count * count, 1 << 16));
+  const std::size_t vertices = data_->bodies.back().now.size();
+  for (auto* inside : {&data_->pair.a_inside, &data_->pair.b_inside})
+    inside->reserve(std::max(inside->capacity(), vertices));
   return static_cast<int>(data_->bodies.size()) - 1;
 }
 

@@ -62,6 +62,11 @@ StepData::StepData(const WorldSettings& settings, std::span<WorldBody> bodies, s
   bearing_.reserve(contacts.capacity());
   contact_forces.reserve(contacts.capacity());
   joint_constraints.reserve(joints_.size());
+  for (ContactMemory* memory : {&last, &round_}) {
+    memory->contacts.reserve(contacts.capacity());
+    memory->contact_forces.reserve(contacts.capacity());
+    memory->joint_forces.reserve(lambda.capacity());
+  }
 }
 
 void StepData::reserve_rows(int further) {

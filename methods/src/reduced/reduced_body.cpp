@@ -18,6 +18,7 @@ ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> 
       old_q_(q_),
       old_speed_(q_),
       change_(q_),
+      ahead_(q_),
       J_states_(kMaxStates, kMaxRows),
       patch_number_(as_size(kMaxPatchVertices), -1),
       RJ_(3 * kMaxPatchVertices, kMaxRows) {
@@ -41,8 +42,9 @@ void ReducedBody::begin(const BodyView<const double>& model) noexcept {
 void ReducedBody::replay(std::span<const VertexForce> forces) noexcept {
   const int r = used();
   compute_change(change_);
-  for (const VertexForce& f : forces)
-    change_.head(r).noalias() += model_->Phi.middleRows<3>(3 * f.vertex).leftCols(r).transpose() * f.force;
+  for (const VertexForce& f : forces) {
+    for (int k = 0; k < 3; ++k) change_.head(r) += f.force[k] * model_->Phi.row(3 * f.vertex + k).head(r).transpose();
+  }
   speed().head(r) += change_.head(r);
   q_.head(r) += dt_ * speed().head(r);
 }
@@ -85,7 +87,8 @@ void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexc
   const auto v = flat(velocities_).head(r);
   change.tail(kMaxStates - r).setZero();
   change.head(r) = model_->c.head(r);
-  change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * (q_.head(r) + dt_ * v);
+  ahead_.head(r) = q_.head(r) + dt_ * v;
+  change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * ahead_.head(r);
   change.head(r).noalias() -= model_->D.topLeftCorner(r, r) * v;
 }
 
@@ -108,8 +111,13 @@ bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::Matr
         entries_.push_back({i, v, static_cast<std::int32_t>(model_->number[v]), e.value});
     }
   }
-  const auto S = J_states_.topLeftCorner(r, rows);
-  W.noalias() += dt_ * (S.transpose() * S);
+  for (int i = 0; i < rows; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      const double both = dt_ * J_states_.col(i).head(r).dot(J_states_.col(k).head(r));
+      W(i, k) += both;
+      if (k < i) W(k, i) += both;
+    }
+  }
   add_patch_compliance(W);
   return true;
 }
@@ -143,7 +151,7 @@ void ReducedBody::add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   for (const VertexEntry& e : entries_) {
     if (e.patch < 0) continue;
     const auto at = 3 * patch_number_[as_size(e.patch)];
-    W.row(e.row).noalias() += e.value.transpose() * RJ.middleRows<3>(at);
+    for (int k = 0; k < 3; ++k) W.col(e.row) += e.value[k] * RJ.row(at + k).transpose();
   }
   for (const std::int32_t p : touched_) patch_number_[as_size(p)] = -1;
   touched_.clear();
@@ -211,7 +219,8 @@ BodyEnergy ReducedBody::compute_energy() const noexcept {
 void ReducedBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
   const int r = used();
   auto out = flat(positions);
-  out.noalias() = model_->Phi.leftCols(r) * (h * (flat(velocities_).head(r) + flat(dv).head(r)));
+  ahead_.head(r) = h * (flat(velocities_).head(r) + flat(dv).head(r));
+  out.noalias() = model_->Phi.leftCols(r) * ahead_.head(r);
   out += flat(positions_) + h * flat(dv).tail(out.size());
 }
 
@@ -238,7 +247,7 @@ int ReducedBody::compute_point_row(const BodyPoint& point, const Vec3& direction
     vertices[as_size(count++)] = {v, weight};
     if (fixed_[as_size(v)]) continue;
     moves = true;
-    row.head(r).noalias() += model_->Phi.middleRows<3>(3 * v).leftCols(r).transpose() * (weight * direction);
+    for (int j = 0; j < 3; ++j) row.head(r) += weight * direction[j] * model_->Phi.row(3 * v + j).head(r).transpose();
   }
   int written = 0;
   for (int b = 0; moves && b < blocks; ++b) out[as_size(written++)] = {b, row.segment<3>(3 * b)};

@@ -99,6 +99,7 @@ class ReducedBody final : public Body {
   };
   std::vector<VertexEntry> entries_;  ///< J at vertices
   Eigen::VectorXd old_q_, old_speed_, change_;
+  mutable Eigen::VectorXd ahead_;           ///< scratch
   Eigen::MatrixXd J_states_;                ///< a column a row of J
   std::vector<std::int32_t> patch_number_;  ///< of the patch's vertices among those touched; −1: it is not
   Eigen::MatrixXd RJ_;                      ///< R Jᵀ at the patch's vertices that are touched

@@ -14,12 +14,11 @@ constexpr int kStep = 0, kTick = 1;  // the body's time steps
 constexpr int kNearVertices = 24;    // of the patch, by distance from the tools; the others bear
 constexpr int kLoads = 32;           // vertices whose answers to a lasting force are in the basis
 constexpr int kQuickLoads = 10;      // and to one within a tick
+constexpr int kEchoes = 8;           // and what follows on it
 constexpr int kRigidMotions = 6;
-constexpr int kMaxVectors = 5 + kRigidMotions + 3 * (kLoads + kQuickLoads);
+constexpr int kMaxVectors = 5 + kRigidMotions + 3 * (kLoads + kQuickLoads + kEchoes);
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
-constexpr double kLeastShare = 1e-4;
-/// And by its rank: what is left out beyond that still answers within the tick.
-constexpr double kLeastValue = 0.01;
+constexpr double kLeastShare = 1e-5;
 /// Bounds on how fast what the basis leaves out fades in a tick: neither for good, nor with a jump.
 constexpr double kLeastFade = 0.01, kMostFade = 0.2;
 
@@ -129,7 +128,8 @@ void Reduction::choose_vertices(std::span<const double> distance) {
   const auto push = [&](int v) { return Eigen::Map<const Vec3>(&push_[as_size(3 * v)]).norm(); };
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return distance[as_size(a)] < distance[as_size(b)]; });
-  patch_.assign(order.begin(), order.begin() + std::min<std::ptrdiff_t>(kNearVertices, std::ssize(order)));
+  const std::ptrdiff_t near = std::ssize(order) <= 2 * kNearVertices ? std::ssize(order) : kNearVertices;
+  patch_.assign(order.begin(), order.begin() + near);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return push(a) > push(b); });
   quick_.clear();
   for (const int v : order) {
@@ -166,6 +166,31 @@ void Reduction::add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& coun
   ++count;
 }
 
+/// Columns of C from what acts to what A(h) makes of it, with A(dt) times that.
+void Reduction::solve(int which, int first, int end) {
+  auto X = C_.middleCols(first, end - first);
+  auto AX = AC_.middleCols(first, end - first);
+  AX = X;
+  if (first < end) body_.solve(which, X);
+  if (!rayleigh_) {
+    for (int i = first; i < end; ++i) multiply_system(C_.col(i), AC_.col(i));
+    return;
+  }
+  // A(h) = (1/h + α) M + (h + β) K, so A(dt) X is a sum of A(h) X and M X.
+  const double h = which == kStep ? slow_period_ : dt_;
+  const auto [alpha, beta] = *rayleigh_;
+  const double share = (dt_ + beta) / (h + beta);
+  AX = share * AX + (1.0 / dt_ + alpha - share * (1.0 / h + alpha)) * (mass_.asDiagonal() * X);
+}
+
+/// What follows on the answers to lasting forces: A(ΔT)⁻¹M applied once more.
+int Reduction::add_echoes(int first, int loads, int count) {
+  const int echoes = 3 * loads;
+  C_.middleCols(count, echoes) = mass_.asDiagonal() * C_.middleCols(first, echoes);
+  solve(kStep, count, count + echoes);
+  return count + echoes;
+}
+
 int Reduction::add_answers(int which, std::span<const int> vertices, int count) {
   const int first = count;
   for (const int v : vertices) {
@@ -174,21 +199,7 @@ int Reduction::add_answers(int which, std::span<const int> vertices, int count) 
       add_to_nodes(v, Vec3::Unit(k), C_.col(count));
     }
   }
-  if (count == first) return count;
-  auto X = C_.middleCols(first, count - first);
-  auto AX = AC_.middleCols(first, count - first);
-  if (!rayleigh_) {
-    body_.solve(which, X);
-    for (int i = first; i < count; ++i) multiply_system(C_.col(i), AC_.col(i));
-    return count;
-  }
-  // A(h) = (1/h + α) M + (h + β) K, so A(dt) X = s E + m M X without a product.
-  AX = X;
-  body_.solve(which, X);
-  const double h = which == kStep ? slow_period_ : dt_;
-  const auto [alpha, beta] = *rayleigh_;
-  const double share = (dt_ + beta) / (h + beta);
-  AX = share * AX + (1.0 / dt_ + alpha - share * (1.0 / h + alpha)) * (mass_.asDiagonal() * X);
+  solve(which, first, count);
   return count;
 }
 
@@ -225,7 +236,7 @@ int Reduction::orthonormalise(int must, std::span<const double> rank) {
       const double share = whole[i] > 0.0 ? left[i] / whole[i] : 0.0;
       if (!(share > kLeastShare * kLeastShare)) continue;
       const double value = i < must ? 1e6 - i : rank[as_size(i)] * rank[as_size(i)] * share;
-      if (value > most && value > kLeastValue * kLeastValue) {
+      if (value > most) {
         most = value;
         best = i;
       }
@@ -272,8 +283,12 @@ bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance,
   const int must = count;
   count = add_answers(kTick, quick_, count);
   std::vector<double> rank(as_size(count), 1.0);
+  const int lasting = count;
   count = add_answers(kStep, loads_, count);
   for (const double x : load_rank_) rank.insert(rank.end(), 3, x);
+  const int echoed = std::min<int>(kEchoes, static_cast<int>(loads_.size()));
+  count = add_echoes(lasting, echoed, count);
+  for (int i = 0; i < echoed; ++i) rank.insert(rank.end(), 3, load_rank_[as_size(i)]);
   basis.states = orthonormalise(must, rank);
   basis.Phi.leftCols(basis.states).noalias() = C_.leftCols(count) * T_.topLeftCorner(count, basis.states);
   basis.APhi.leftCols(basis.states).noalias() = AC_.leftCols(count) * T_.topLeftCorner(count, basis.states);
@@ -282,7 +297,8 @@ bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance,
   fill(basis, out);
   fill_residuals(out);
   fill_handover(before, basis, out);
-  return true;
+  const auto is_finite = [](const auto&... parts) { return (parts.allFinite() && ...); };
+  return is_finite(out.place, out.c, out.start, W_, W_step_);
 }
 
 void Reduction::fill(const Basis& basis, BodyView<double> out) {

@@ -48,6 +48,8 @@ class Reduction {
   void choose_vertices(std::span<const double> distance);
   void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
   int add_answers(int which, std::span<const int> vertices, int count);
+  void solve(int which, int first, int end);
+  int add_echoes(int first, int loads, int count);
   void add_rigid_motions(int& count);
   int orthonormalise(int must, std::span<const double> rank);
   void fill(const Basis& basis, BodyView<double> out);

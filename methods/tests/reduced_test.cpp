@@ -1,0 +1,253 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "palpate/bodies/corotational_tets.h"
+#include "palpate/geometry/shapes.h"
+#include "palpate/methods/hand_driven.h"
+#include "palpate/methods/registry.h"
+#include "palpate/testing/realtime_guard.h"
+
+namespace palpate::reduced_test {
+namespace {
+
+constexpr double kTick = 0.001;
+
+/// A block of 6 × 4 × 6 cm whose lower side is at y = 0, held there or free.
+FemBody& add_block(World& world, bool held, double young_modulus, int cells) {
+  const Material material{
+      .young_modulus = young_modulus, .poisson_ratio = 0.35, .density = 1000.0, .stiffness_damping = 0.005};
+  TetMesh mesh = make_tet_block(Vec3(0.06, 0.04, 0.06), {cells, cells, cells});
+  for (Vec3& v : mesh.vertices) v.y() += 0.02;
+  auto body = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1));
+  FemBody& out = *body;
+  for (int i = 0; held && i < out.node_count(); ++i) {
+    if (out.positions()[as_size(i)].y() < 1e-9) out.prescribe(i, Vec3::Zero());
+  }
+  ContactShape shape;
+  shape.kind = ContactShape::Surface{};
+  shape.friction = 0.4;
+  world.add({"block", std::move(body), shape});
+  return out;
+}
+
+void add_floor(World& world) {
+  ContactShape plane;
+  plane.kind = ContactShape::Plane{};
+  plane.friction = 0.4;
+  world.add({"floor", nullptr, plane});
+}
+
+ToolSettings make_rod() {
+  ToolSettings tool;
+  tool.kind = ToolSettings::Kind::kRigid;
+  tool.mass = 0.03;
+  tool.surface = make_cylinder(0.01, 0.03, 12, 2);
+  tool.coupling = {.stiffness = 300.0, .damping = 0.5, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
+  return tool;
+}
+
+/// A world, a tool and a method, with models that arrive a slow period after their step began, or at once.
+class Rig {
+ public:
+  explicit Rig(const WorldSettings& settings = {}) : world(settings) {}
+
+  void begin(std::string_view method, const ToolSettings& tool, const DeviceState& start, int ticks_a_step,
+             bool latency = true) {
+    ticks_a_step_ = ticks_a_step;
+    latency_ = latency;
+    method_.emplace(make_method(method, {world, tool, kTick, kTick * ticks_a_step, start, {}}));
+  }
+
+  TickResult tick(DeviceState device) {
+    device.time = kTick * static_cast<double>(ticks_);
+    if (method_->has_slow_half() && ticks_ % ticks_a_step_ == 0) {
+      if (method_->under_way() > 0) method_->deliver();
+      method_->begin_step(report, device.time);
+      if (!latency_) method_->deliver();
+    }
+    ++ticks_;
+    return method_->tick(device);
+  }
+
+  World world;
+  StepReport report;  ///< of the last slow step
+
+ private:
+  std::optional<HandDriven> method_;
+  int ticks_a_step_ = 1, ticks_ = 0;
+  bool latency_ = true;
+};
+
+DeviceState at(const Vec3& position, const Vec3& velocity = Vec3::Zero()) {
+  DeviceState out;
+  out.pose.position = position;
+  out.velocity.linear = velocity;
+  return out;
+}
+
+/// Relative RMS difference of two runs of force.
+double compute_error(std::span<const Vec3> truth, std::span<const Vec3> other) {
+  double error = 0.0, whole = 0.0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    error += (other[i] - truth[i]).squaredNorm();
+    whole += truth[i].squaredNorm();
+  }
+  return std::sqrt(error / whole);
+}
+
+/// A rod that presses a block that stands free on a floor, and strokes it.
+std::vector<Vec3> press_and_stroke(std::string_view method, int ticks_a_step, bool latency,
+                                   const WorldSettings& settings) {
+  Rig rig(settings);
+  add_floor(rig.world);
+  add_block(rig.world, false, 2e4, 2);
+  const ToolSettings tool = make_rod();
+  DeviceState device = at(Vec3(0.003, 0.0560, 0.001));
+  add_tool(rig.world, tool, device.pose);
+  rig.world.prepare();
+  rig.begin(method, tool, device, ticks_a_step, latency);
+  std::vector<Vec3> forces;
+  for (int i = 0; i < 400; ++i) {
+    const double down = std::min(i, 150) * 3e-5, along = std::max(0, i - 200) * 2e-5;
+    device.pose.position = Vec3(0.003 + along, 0.0560 - down, 0.001);
+    device.velocity.linear = Vec3(i > 200 ? 0.02 : 0.0, i < 150 ? -0.03 : 0.0, 0.0);
+    forces.push_back(rig.tick(device).wrench.force);
+  }
+  return forces;
+}
+
+// With equal rates and no latency nothing is approximated while the basis holds all of a small body's unknowns: every
+// tick then begins with the body's own linearisation, and what is left are the solver's tolerance and the reduction's
+// rounding.
+TEST(Reduced, EqualRatesWithoutLatencyIsReference) {
+  WorldSettings exact;
+  exact.solver = {.tolerance = 1e-13, .max_iterations = 5000};
+  exact.contacts.alarm_distance = 0.001;  // as in the method's tick
+  const std::vector<Vec3> truth = press_and_stroke("reference", 1, false, exact);
+  const std::vector<Vec3> ours = press_and_stroke("reduced", 1, false, exact);
+  double largest = 0.0;
+  for (const Vec3& f : truth) largest = std::max(largest, f.norm());
+  ASSERT_GT(largest, 0.5) << "it is touched";
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    ASSERT_LT((ours[i] - truth[i]).norm(), 1e-10 * largest) << "tick " << i;
+  }
+}
+
+/// Forces of a point that is tied to the middle of the upper side of a block and shaken at 1, 4 and 11 Hz, so little
+/// that the block stays linear.
+std::vector<Vec3> shake_tied_point(std::string_view method, int ticks_a_step) {
+  WorldSettings settings;
+  settings.gravity.setZero();
+  Rig rig(settings);
+  FemBody& block = add_block(rig.world, true, 8e3, 4);
+  ToolSettings tool;
+  tool.mass = 0.01;
+  tool.coupling = {.stiffness = 500.0, .damping = 0.5};
+  const Vec3 place(0.0, 0.04, 0.0);
+  const int body = add_tool(rig.world, tool, {place, Quat::Identity()});
+  Joint tie;
+  tie.name = "tie";
+  tie.body_a = body;
+  tie.body_b = 0;
+  tie.point_a = BodyPoint::centre();
+  tie.point_b = block.find_point(place);
+  rig.world.add(tie);
+  rig.world.prepare();
+  rig.begin(method, tool, at(place), ticks_a_step);
+  std::vector<Vec3> forces;
+  for (int i = 0; i < 1000; ++i) {
+    const auto wave = [&](double hertz) { return std::sin(2.0 * std::numbers::pi * hertz * i * kTick); };
+    const Vec3 way(1e-4 * wave(4.0), 1e-4 * wave(1.0) + 5e-5 * wave(11.0), 5e-5 * wave(11.0));
+    forces.push_back(rig.tick(at(place + way)).wrench.force);
+  }
+  return forces;
+}
+
+// The recipe's check (docs/methods/reduced.md): where nothing turns and one point is held, only the truncation is left.
+TEST(Reduced, TiedPointOnALinearBodyIsWithinHalfAPercentAtAnyRate) {
+  const std::vector<Vec3> truth = shake_tied_point("reference", 1);
+  for (const int ticks : {20, 50, 100}) {
+    EXPECT_LT(compute_error(truth, shake_tied_point("reduced", ticks)), 0.005) << 1000 / ticks << " Hz";
+  }
+  // Not a matter of course: the same without the motion between slow steps.
+  EXPECT_GT(compute_error(truth, shake_tied_point("direct", 50)), 0.2);
+}
+
+TEST(Reduced, StrokesAFreeBlockWithinSevenPercentAtTwentyHertz) {
+  const std::vector<Vec3> truth = press_and_stroke("reference", 1, true, {});
+  EXPECT_LT(compute_error(truth, press_and_stroke("reduced", 50, true, {})), 0.07);
+  EXPECT_GT(compute_error(truth, press_and_stroke("direct", 50, true, {})), 0.14) << "or the press is too easy";
+}
+
+// A chain of models, each begun from the state before the last, would shake a body at rest by ±1 mm/s at this rate.
+TEST(Reduced, BodyAtRestOnTheFloorStaysAtRest) {
+  Rig rig;
+  add_floor(rig.world);
+  FemBody& block = add_block(rig.world, false, 15e3, 4);
+  const ToolSettings tool = make_rod();
+  const DeviceState device = at(Vec3(0.0, 0.2, 0.0));
+  add_tool(rig.world, tool, device.pose);
+  rig.world.prepare();
+  rig.begin("reduced", tool, device, 50);
+  for (int i = 0; i < 1000; ++i) rig.tick(device);
+  double height = 0.0;
+  for (int i = 0; i < 250; ++i) rig.tick(device);
+  for (const Vec3& v : block.velocities()) EXPECT_LT(v.norm(), 1e-5);
+  for (const Vec3& p : block.positions()) height += p.y() / block.node_count();
+  for (int i = 0; i < 500; ++i) rig.tick(device);
+  double later = 0.0;
+  for (const Vec3& p : block.positions()) later += p.y() / block.node_count();
+  EXPECT_NEAR(later, height, 1e-6) << "it does not sink";
+}
+
+TEST(Reduced, TicksNeitherAllocateNorLock) {
+  Rig rig;
+  add_floor(rig.world);
+  add_block(rig.world, false, 2e4, 4);
+  const ToolSettings tool = make_rod();
+  DeviceState device = at(Vec3(0.003, 0.0560, 0.001));
+  add_tool(rig.world, tool, device.pose);
+  rig.world.prepare();
+  HandDriven method(make_method("reduced", {rig.world, tool, kTick, 0.02, device, {}}));
+  double largest = 0.0;
+  long forbidden = 0;
+  for (int i = 0; i < 300; ++i) {
+    if (i % 20 == 0) method.step(kTick * i);
+    device.time = kTick * i;
+    device.pose.position.y() = 0.0560 - std::min(i, 150) * 3e-5;
+    const testing::RealtimeGuard guard;
+    const TickResult result = method.tick(device);
+    if (testing::RealtimeGuard::available()) forbidden += guard.violations().total();
+    largest = std::max(largest, result.wrench.force.norm());
+  }
+  EXPECT_EQ(forbidden, 0);
+  EXPECT_GT(largest, 0.3) << "it is touched";
+}
+
+TEST(Reduced, ModelThatCouldNotBeMadeGivesNoForce) {
+  Rig rig;
+  FemBody& block = add_block(rig.world, true, 2e4, 2);
+  const ToolSettings tool = make_rod();
+  DeviceState device = at(Vec3(0.0, 0.0555, 0.0));
+  add_tool(rig.world, tool, device.pose);
+  rig.world.prepare();
+  rig.begin("reduced", tool, device, 20, false);
+  device.pose.position.y() = 0.05;
+  TickResult last;
+  for (int i = 0; i < 100; ++i) last = rig.tick(device);
+  ASSERT_GT(last.wrench.force.norm(), 0.3);
+  std::vector<Vec3> broken(block.positions().begin(), block.positions().end());
+  broken.front().setConstant(std::numeric_limits<double>::quiet_NaN());
+  block.set_positions(broken);
+  for (int i = 0; i < 100; ++i) {
+    last = rig.tick(device);
+    ASSERT_TRUE(last.wrench.force.allFinite());
+  }
+  EXPECT_EQ(last.wrench.force, Vec3(Vec3::Zero()));
+  EXPECT_FALSE(rig.report.converged);
+}
+
+}  // namespace
+}  // namespace palpate::reduced_test
