@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "palpate/core/simd.h"
 #include "reduced/flat.h"
 
 namespace palpate::reduced {
@@ -101,7 +102,8 @@ void ReducedBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
 bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   const int rows = J.rows(), r = used(), blocks = (r + 2) / 3;
   if (rows > kMaxRows) return false;
-  J_states_.topLeftCorner(3 * blocks, rows).setZero();
+  const int tiles = (rows + kTile - 1) / kTile;
+  J_states_.topLeftCorner(std::min(kMaxStates, 3 * blocks + 3), kTile * tiles).setZero();
   entries_.clear();
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& e : J.row(i)) {
@@ -111,15 +113,36 @@ bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::Matr
         entries_.push_back({i, v, static_cast<std::int32_t>(model_->number[v]), e.value});
     }
   }
-  for (int i = 0; i < rows; ++i) {
-    for (int k = 0; k <= i; ++k) {
-      const double both = dt_ * J_states_.col(i).head(r).dot(J_states_.col(k).head(r));
-      W(i, k) += both;
-      if (k < i) W(k, i) += both;
-    }
+  for (int i = 0; i < rows; i += kTile) {
+    for (int k = 0; k <= i; k += kTile) add_tile(i, k, W);
   }
   add_patch_compliance(W);
   return true;
+}
+
+/// W += dt (JΦ)(JΦ)ᵀ for a square of rows i … and columns k …, and its mirror image.
+void ReducedBody::add_tile(int i, int k, Eigen::Ref<Eigen::MatrixXd> W) const noexcept {
+  std::array<std::array<simd::Double4, kTile>, kTile> sum{};
+  for (int j = 0; j < used(); j += 4) {
+    std::array<simd::Double4, kTile> a, b;
+    for (int n = 0; n < kTile; ++n) {
+      a[as_size(n)] = simd::load(&J_states_(j, i + n));
+      b[as_size(n)] = simd::load(&J_states_(j, k + n));
+    }
+    for (std::size_t n = 0; n < kTile; ++n) {
+      for (std::size_t m = 0; m < kTile; ++m) sum[n][m] = simd::madd(a[n], b[m], sum[n][m]);
+    }
+  }
+  const auto rows = static_cast<int>(W.rows());
+  for (int n = 0; n < std::min(kTile, rows - i); ++n) {
+    for (int m = 0; m < std::min(kTile, rows - k); ++m) {
+      if (k + m > i + n) continue;
+      const simd::Double4 parts = sum[as_size(n)][as_size(m)];
+      const double both = dt_ * ((parts[0] + parts[1]) + (parts[2] + parts[3]));
+      W(i + n, k + m) += both;
+      if (k + m < i + n) W(k + m, i + n) += both;
+    }
+  }
 }
 
 /// W += J R Jᵀ at the vertices, of which only those touched count.

@@ -72,12 +72,14 @@ class ReducedBody final : public Body {
  private:
   static constexpr int kStateBlocks = kMaxStates / 3;
   static constexpr int kMaxRows = 300;
+  static constexpr int kTile = 3;  ///< rows of a contact
   using RowMap = Eigen::Map<const RowMatrix>;
 
   int vertex_count() const noexcept { return static_cast<int>(positions_.size()); }
   int used() const noexcept { return static_cast<int>(model_->states); }
   Eigen::Map<Eigen::VectorXd> speed() noexcept { return {velocities_.data()->data(), kMaxStates}; }
   void compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexcept;
+  void add_tile(int i, int k, Eigen::Ref<Eigen::MatrixXd> W) const noexcept;
   void add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept;
   void update_surface() noexcept;
 
