@@ -26,13 +26,14 @@ class SlowReduced final : public SlowHalf {
  private:
   void follow(const Feedback& feedback);
   bool make_model(std::uint64_t tick, Model& model);
-  void compute_distances(const Reduction& reduction);
+  void compute_distances(int index, const Reduction& reduction);
+  void list_points(const Body& body);
 
   World& world_;
   const Layout layout_;
   std::vector<Reduction> reductions_;
-  std::vector<double> distance_;   ///< of a body's vertices from the tools [m]
-  std::vector<Vec3> tool_points_;  ///< on the tools' surfaces [m]
+  Reduction::Distances distances_;  ///< of one body's vertices
+  std::vector<Vec3> points_;        ///< on a body's surface [m]
 };
 
 /// Steps a twin of the world in every tick, in which soft bodies are ReducedBody. `first` is copied.

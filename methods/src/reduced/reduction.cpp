@@ -119,28 +119,38 @@ void Reduction::follow(const FastState& fast) {
   body_.set_velocities(as_nodes(velocity));
 }
 
-/// The patch: what was pushed in the last period, hardest first, and what is near the tools. Loads are ranked by what
-/// they may weigh in the next period.
-void Reduction::choose_vertices(std::span<const double> distance) {
+/// The patch: what is near the tools, what was pushed in the last period, hardest first, and what is near other bodies.
+/// Loads are ranked by what they may weigh in the next period.
+void Reduction::choose_vertices(const Distances& distances) {
   std::vector<int> order(weight_begin_.size() - 1);
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order, [&](int v) { return weights(v).empty(); });
   const auto push = [&](int v) { return Eigen::Map<const Vec3>(&push_[as_size(3 * v)]).norm(); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return distance[as_size(a)] < distance[as_size(b)]; });
+  const auto sort_by = [&](const auto& value) {
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return value(a) < value(b); });
+  };
+  const auto add = [&](int v) {
+    if (patch_.size() < kMaxPatchVertices && std::find(patch_.begin(), patch_.end(), v) == patch_.end())
+      patch_.push_back(v);
+  };
+  sort_by([&](int v) { return distances.tools[as_size(v)]; });
   const std::ptrdiff_t near = std::ssize(order) <= 2 * kNearVertices ? std::ssize(order) : kNearVertices;
   patch_.assign(order.begin(), order.begin() + near);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return push(a) > push(b); });
+  sort_by([&](int v) { return -push(v); });
   quick_.clear();
   for (const int v : order) {
     if (push(v) == 0.0) break;
     if (quick_.size() < kQuickLoads) quick_.push_back(v);
-    if (patch_.size() < kMaxPatchVertices && std::find(patch_.begin(), patch_.end(), v) == patch_.end())
-      patch_.push_back(v);
+    add(v);
+  }
+  const auto touches = [&](int v) { return distances.others[as_size(v)] < 0.5 * spacing_; };
+  sort_by([&](int v) { return distances.others[as_size(v)]; });
+  for (const int v : order) {
+    if (touches(v)) add(v);
   }
   const auto rank = [&](int v) {
-    const double far = distance[as_size(v)] / spacing_;
-    return std::max(push(v) > 0.0 ? 1.0 : 0.0, 1.0 / (1.0 + far * far));
+    const double far = distances.tools[as_size(v)] / spacing_;
+    return std::max({push(v) > 0.0 ? 1.0 : 0.0, touches(v) ? 0.7 : 0.0, 1.0 / (1.0 + far * far)});
   };
   loads_ = patch_;
   std::stable_sort(loads_.begin(), loads_.end(), [&](int a, int b) { return rank(a) > rank(b); });
@@ -255,7 +265,7 @@ int Reduction::orthonormalise(int must, std::span<const double> rank) {
   return r;
 }
 
-bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance, BodyView<double> out) {
+bool Reduction::make_model(std::uint64_t tick, const Distances& distances, BodyView<double> out) {
   const std::array<double, 2> time_steps{slow_period_, dt_};
   if (!body_.linearise(time_steps)) return false;
   tick_ = tick;
@@ -267,7 +277,7 @@ bool Reduction::make_model(std::uint64_t tick, std::span<const double> distance,
   basis.place = flat(body_.positions());
   body_.compute_free_motion(kStep, as_nodes(free_));
   body_.compute_free_motion(kTick, as_nodes(tick_free_));
-  choose_vertices(distance);
+  choose_vertices(distances);
   int count = 0;
   add_vector(flat(body_.velocities()), count);
   add_vector(tick_free_, count);

@@ -32,9 +32,13 @@ class Reduction {
   };
   void follow(const FastState& fast);
 
-  /// The model of the body as it is, of the fast loop's tick `tick`. `distance` of each vertex from the tools [m]: the
-  /// nearest are those that may be touched. False if the body's systems could not be factored.
-  bool make_model(std::uint64_t tick, std::span<const double> distance, BodyView<double> out);
+  /// How far a body's vertices are from what may touch them [m].
+  struct Distances {
+    std::vector<double> tools, others;
+  };
+  /// The model of the body as it is, of the fast loop's tick `tick`. False if the body's systems could not be factored,
+  /// or the state is not finite.
+  bool make_model(std::uint64_t tick, const Distances& distances, BodyView<double> out);
 
  private:
   /// A basis that the fast loop may still use.
@@ -45,7 +49,7 @@ class Reduction {
     Eigen::MatrixXd Phi, APhi;  ///< and A(dt)Φ, of kMaxStates columns
     Eigen::VectorXd place;      ///< of the nodes [m]
   };
-  void choose_vertices(std::span<const double> distance);
+  void choose_vertices(const Distances& distances);
   void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
   int add_answers(int which, std::span<const int> vertices, int count);
   void solve(int which, int first, int end);

@@ -50,30 +50,47 @@ bool SlowReduced::make_model(std::uint64_t tick, Model& model) {
   model.tick = tick;
   bool good = true;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
-    compute_distances(reductions_[k]);
-    good = reductions_[k].make_model(tick, distance_, layout_.reduced[k].view(model.numbers())) && good;
+    compute_distances(layout_.soft[k], reductions_[k]);
+    good = reductions_[k].make_model(tick, distances_, layout_.reduced[k].view(model.numbers())) && good;
   }
   return good;
 }
 
-void SlowReduced::compute_distances(const Reduction& reduction) {
-  tool_points_.clear();
-  for (const int tool : world_.tools()) {
-    const Body& body = *world_.body(tool);
-    const BodySurface surface = body.surface();
-    tool_points_.insert(tool_points_.end(), surface.positions.begin(), surface.positions.end());
-    if (const auto* chain = dynamic_cast<const BeamChain*>(&body)) {
-      for (int i = 0; i < chain->node_count(); ++i) tool_points_.push_back(chain->node_pose(i).position);
-    }
-    if (surface.positions.empty()) tool_points_.push_back(body.handle_pose().position);
-  }
+/// Of the body's vertices from the vertices of tools and of other bodies, from planes and from static surfaces. Rough:
+/// it only decides what is worth knowing well.
+void SlowReduced::compute_distances(int index, const Reduction& reduction) {
   const auto positions = reduction.body().surface().positions;
-  distance_.resize(positions.size());
-  for (std::size_t v = 0; v < positions.size(); ++v) {
-    double nearest = HUGE_VAL;
-    for (const Vec3& p : tool_points_) nearest = std::min(nearest, (p - positions[v]).squaredNorm());
-    distance_[v] = std::sqrt(nearest);
+  distances_.tools.assign(positions.size(), HUGE_VAL);
+  distances_.others = distances_.tools;
+  for (int i = 0; i < static_cast<int>(world_.bodies().size()); ++i) {
+    if (i == index) continue;
+    auto& distance = world_.is_tool(i) ? distances_.tools : distances_.others;
+    if (const auto* plane = world_.bodies()[as_size(i)].shape.as<ContactShape::Plane>()) {
+      for (std::size_t v = 0; v < positions.size(); ++v)
+        distance[v] = std::min(distance[v], plane->normal.normalized().dot(positions[v]) - plane->offset);
+    } else if (const Body* other = world_.body(i); other && other->block_count() > 0) {
+      list_points(*other);
+      for (std::size_t v = 0; v < positions.size(); ++v) {
+        double nearest = HUGE_VAL;
+        for (const Vec3& p : points_) nearest = std::min(nearest, (p - positions[v]).squaredNorm());
+        distance[v] = std::min(distance[v], std::sqrt(nearest));
+      }
+    }
   }
+  WorldClosest closest;
+  for (std::size_t v = 0; v < positions.size(); ++v) {
+    if (world_.find_closest(positions[v], std::min(0.01, distances_.others[v]), closest))
+      distances_.others[v] = std::abs(closest.signed_distance);
+  }
+}
+
+void SlowReduced::list_points(const Body& body) {
+  const auto positions = body.surface().positions;
+  points_.assign(positions.begin(), positions.end());
+  if (const auto* chain = dynamic_cast<const BeamChain*>(&body)) {
+    for (int i = 0; i < chain->node_count(); ++i) points_.push_back(chain->node_pose(i).position);
+  }
+  if (points_.empty()) points_.push_back(body.compute_point(BodyPoint::centre()));
 }
 
 }  // namespace palpate::reduced
