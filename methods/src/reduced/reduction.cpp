@@ -15,6 +15,7 @@ constexpr int kNearVertices = 24;    // of the patch, by distance from the tools
 constexpr int kLoads = 32;           // vertices whose answers to a lasting force are in the basis
 constexpr int kQuickLoads = 10;      // and to one within a tick
 constexpr int kEchoes = 8;           // and what follows on it
+constexpr double kEchoRank = 0.3;    // where there is no room for all, the answers themselves matter more
 constexpr int kRigidMotions = 6;
 constexpr int kMaxVectors = 5 + kRigidMotions + 3 * (kLoads + kQuickLoads + kEchoes);
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
@@ -298,7 +299,7 @@ bool Reduction::make_model(std::uint64_t tick, const Distances& distances, BodyV
   for (const double x : load_rank_) rank.insert(rank.end(), 3, x);
   const int echoed = std::min<int>(kEchoes, static_cast<int>(loads_.size()));
   count = add_echoes(lasting, echoed, count);
-  for (int i = 0; i < echoed; ++i) rank.insert(rank.end(), 3, load_rank_[as_size(i)]);
+  for (int i = 0; i < echoed; ++i) rank.insert(rank.end(), 3, kEchoRank * load_rank_[as_size(i)]);
   basis.states = orthonormalise(must, rank);
   basis.Phi.leftCols(basis.states).noalias() = C_.leftCols(count) * T_.topLeftCorner(count, basis.states);
   basis.APhi.leftCols(basis.states).noalias() = AC_.leftCols(count) * T_.topLeftCorner(count, basis.states);
