@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "device_options.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
 #include "palpate/devices/doctor.h"
@@ -12,7 +13,6 @@
 #include "palpate/doubles/network_hand_double.h"
 #include "palpate/doubles/space_mouse_double.h"
 #include "palpate/haptics/device_list.h"
-#include "real_device.h"
 
 namespace palpate {
 namespace {

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "command.h"
+#include "device_options.h"
 #include "palpate/core/error.h"
 #include "palpate/core/log.h"
 #include "palpate/experiments/scene_run.h"
@@ -9,20 +10,19 @@
 #include "palpate/record/recording.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
-#include "real_device.h"
 
 namespace palpate {
 namespace {
 
 struct RunOptions {
   std::string scene;
-  std::string method;
+  std::vector<std::string> methods;
   double seconds = 0.0;
   bool lockstep = false;
   std::string record;
   bool no_record = false;
   std::string replay;
-  RealDeviceOptions device;
+  DeviceOptions device;
   bool headless = false;  ///< accepted, and always so: the viewer is a command of its own
   bool json = false;
 };
@@ -33,6 +33,7 @@ Json times_json(const Histogram& h) {
   return {{"count", h.count()},
           {"p50", 1e-9 * h.compute_percentile_ns(0.5)},
           {"p99", 1e-9 * h.compute_percentile_ns(0.99)},
+          {"p999", 1e-9 * h.compute_percentile_ns(0.999)},
           {"max", 1e-9 * static_cast<double>(h.max_ns())}};
 }
 
@@ -84,13 +85,20 @@ struct HandFigures {
   double energy;  ///< given to the hand [J]
 };
 
+/// A run, and the real devices that were its hands; null where the scene's own was.
+struct DoneRun {
+  SceneRun run;
+  std::vector<std::unique_ptr<RealHand>> hands;
+};
+
 /// Of every tool, in the scene's order.
-std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& options, const SceneRun& run) {
+std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& options, const DoneRun& done) {
+  const SceneRun& run = done.run;
   std::vector<HandFigures> out;
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     const HandSummary& s = run.summary.hands[i];
     std::string hand(options.replay.empty() ? kind_name(scene.tools[i].hand) : "replay");
-    if (i == 0 && !options.device.name.empty()) hand = options.device.name;
+    if (done.hands[i]) hand = done.hands[i]->info().name;
     out.push_back(
         {scene.tools.size() > 1 ? scene.tools[i].name : "", run.all()[i]->name, hand, s.safety, s.input, s.energy});
   }
@@ -105,9 +113,14 @@ void print_hand(const HandFigures& h) {
   if (h.input.rejected()) fmt::print("device     {}{}\n", whose, input_text(h.input));
 }
 
-void print_text(const Scene& scene, const RunOptions& options, const SceneRun& run) {
-  const RunSummary& s = run.summary;
-  const std::vector<HandFigures> hands = list_hands(scene, options, run);
+std::string device_text(const RealHand& hand) {
+  return fmt::format("{}: {:.0f} samples a second, {}; lost {} times", hand.info().name, hand.sample_rate(),
+                     round_trip_text(hand.driver().round_trips()), hand.losses());
+}
+
+void print_text(const Scene& scene, const RunOptions& options, const DoneRun& done) {
+  const RunSummary& s = done.run.summary;
+  const std::vector<HandFigures> hands = list_hands(scene, options, done);
   const std::string how = hands.size() == 1 ? fmt::format("method {}, {} hand", hands[0].method, hands[0].hand)
                                             : fmt::format("{} tools", hands.size());
   fmt::print("scene      {}, {}, {}, {:.3g} s{}\n", scene.name, how, options.lockstep ? "lockstep" : "realtime",
@@ -122,6 +135,9 @@ void print_text(const Scene& scene, const RunOptions& options, const SceneRun& r
   }
   if (!options.lockstep) fmt::print("wake-up    tick late by {}\n", times_text(s.tick_delays));
   for (const HandFigures& hand : hands) print_hand(hand);
+  for (const auto& hand : done.hands) {
+    if (hand) fmt::print("device     {}\n", device_text(*hand));
+  }
   if (s.lost_rows) fmt::print("lost       {} rows that the recorder was too slow for\n", s.lost_rows);
   for (const std::string& note : s.notes) fmt::print("note       {}\n", note);
   fmt::print("recording  {}\n", options.record.empty() ? "none" : options.record);
@@ -148,10 +164,19 @@ Json hand_json(const HandFigures& h) {
             {"losses", h.input.losses}}}};
 }
 
+Json device_json(const std::string& tool, const RealHand& hand) {
+  return {{"tool", tool},
+          {"name", hand.info().name},
+          {"samples_per_second", hand.sample_rate()},
+          {"round_trip", times_json(hand.driver().round_trips())},
+          {"losses", hand.losses()},
+          {"forces_withheld", hand.driver().withheld()}};
+}
+
 /// The hand's figures are members of the run itself if there is one hand, else of the items of "tools".
-void print_json(const Scene& scene, const RunOptions& options, const SceneRun& run) {
-  const RunSummary& s = run.summary;
-  const std::vector<HandFigures> hands = list_hands(scene, options, run);
+void print_json(const Scene& scene, const RunOptions& options, const DoneRun& done) {
+  const RunSummary& s = done.run.summary;
+  const std::vector<HandFigures> hands = list_hands(scene, options, done);
   Json out = {{"scene", scene.name}};
   if (hands.size() == 1) out["method"] = hands.front().method;
   out.update({{"runtime", options.lockstep ? "lockstep" : "realtime"},
@@ -160,6 +185,7 @@ void print_json(const Scene& scene, const RunOptions& options, const SceneRun& r
               {"ticks", s.ticks},
               {"tick_rate", rate(s.ticks, s.seconds)},
               {"tick_misses", s.tick_misses},
+              {"driven_ticks", s.driven_ticks},
               {"tick_time", times_json(s.tick_times)},
               {"tick_delay", times_json(s.tick_delays)},
               {"steps", s.steps},
@@ -174,6 +200,9 @@ void print_json(const Scene& scene, const RunOptions& options, const SceneRun& r
     tool.update(hand_json(hand));
     out["tools"].push_back(std::move(tool));
   }
+  for (std::size_t i = 0; i < done.hands.size(); ++i) {
+    if (done.hands[i]) out["devices"].push_back(device_json(scene.tools[i].name, *done.hands[i]));
+  }
   out.update({{"notes", s.notes}, {"recording", options.record}});
   fmt::print("{}\n", out.dump(2));
 }
@@ -187,50 +216,61 @@ Scene scene_of(const RunOptions& options) {
   return options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
 }
 
+/// What to open for each tool. A real hand keeps real time: elsewhere what the scene says of one is left out.
+std::vector<std::string> find_devices(Scene& scene, const RunOptions& options) {
+  std::vector<std::string> names = apply_device_options(scene, options.device);
+  if (!options.lockstep && options.replay.empty()) return names;
+  if (!options.device.devices.empty())
+    fail_input("--device {}: a real hand keeps real time; not with --lockstep or --replay",
+               options.device.devices.front());
+  names.assign(names.size(), "");
+  return names;
+}
+
 int run_command(RunOptions options) {
   Scene scene = scene_of(options);
-  if (!options.method.empty()) find_method(options.method);
+  const std::string method = apply_method_options(scene, options.methods);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
-  std::optional<RealDevice> real;
+  DoneRun done;
+  done.hands = open_hands(find_devices(scene, options));
   WorldExtras extras;
   std::vector<std::unique_ptr<Device>> own;
   std::vector<Device*> devices;
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
-    own.push_back(options.replay.empty() ? make_device(scene, i) : make_replay_device(options.replay, {}, i));
+    own.push_back(done.hands[i]            ? done.hands[i]->make_device(scene, i)
+                  : options.replay.empty() ? make_device(scene, i)
+                                           : make_replay_device(options.replay, {}, i));
     devices.push_back(own.back().get());
-    if (i == 0 && !options.device.name.empty()) {
-      if (options.lockstep || !options.replay.empty())
-        fail_input("--device {}: a real hand keeps real time; not with --lockstep or --replay", options.device.name);
-      real.emplace(options.device, devices[0]->read(0.0).pose, scene.first().tool.coupling.stiffness, scene.run.dt);
-      devices[0] = &real->device();
-    }
     extras.starts.push_back(devices[i]->read(0.0).pose);
+    if (done.hands[i]) continue;  // it has warned itself
     for (const std::string& warning : find_warnings(scene, *devices[i], i)) log::warn("{}", warning);
   }
   World world = make_world(scene, extras);
 
   SceneRunOptions once;
-  once.method = options.method;
+  once.method = method;
   once.lockstep = options.lockstep;
+  once.realtime.ticks = find_tick_source(done.hands);
   once.keep_rows = false;
-  const std::string method = options.method.empty() ? scene.first().method : options.method;
+  const std::string first = method.empty() ? scene.first().method : method;
   if (options.no_record) {
     options.record.clear();
   } else if (options.record.empty()) {
-    options.record = make_free_path("recordings", scene.name + "-" + method, ".palpate");
+    options.record = make_free_path("recordings", scene.name + "-" + first, ".palpate");
   } else {
     make_parent_folder(options.record);
   }
   once.recording = options.record;
   once.control.stop = &stop_requested();
-  SceneRun run;
   {
     Progress progress;
     once.control.progress = [&](double t) { progress.show(scene.name, t / scene.run.seconds); };
-    run = run_scene(scene, world, once, devices);
+    done.run = run_scene(scene, world, once, devices);
   }
-  if (real) run.summary.notes.push_back(real->close());
-  options.json ? print_json(scene, options, run) : print_text(scene, options, run);
+  for (const auto& hand : done.hands) {
+    if (hand) hand->close();
+  }
+  options.json ? print_json(scene, options, done) : print_text(scene, options, done);
   return kDone;
 }
 
@@ -240,7 +280,7 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a scene with a hand, and record it");
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
-  command->add_option("-m,--method", options->method, "method; default: the scene's");
+  add_method_option(*command, options->methods);
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
       ->check(CLI::PositiveNumber);
   command->add_flag("--lockstep", options->lockstep,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "device_options.h"
 #include "palpate/core/log.h"
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
@@ -16,7 +17,8 @@ namespace {
 
 struct ViewOptions {
   std::string scene;
-  std::string method;
+  std::vector<std::string> methods;
+  DeviceOptions device;
   double seconds = 0.0;
   int port = 8642;
   std::string address = "127.0.0.1";
@@ -37,17 +39,18 @@ void open_browser(const std::string& url) {
 }
 
 int view_command(const ViewOptions& options) {
-  const Scene scene =
-      options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
-  if (!options.method.empty()) find_method(options.method);
+  Scene scene = options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
+  const std::string method = apply_method_options(scene, options.methods);
+  const std::vector<std::unique_ptr<RealHand>> hands = open_hands(apply_device_options(scene, options.device));
   ViewerSettings settings;
+  settings.hands = hands;
   settings.server.port = static_cast<std::uint16_t>(options.port);
   settings.server.address = options.address;
   settings.server.token = options.token;
   settings.seconds = options.seconds;
   settings.stop = &stop_requested();
-  settings.make_recording_path = [](const std::string& name, const std::string& method) {
-    return make_free_path("recordings", name + "-" + method, ".palpate");
+  settings.make_recording_path = [](const std::string& name, const std::string& of) {
+    return make_free_path("recordings", name + "-" + of, ".palpate");
   };
   settings.ready = [&](const std::string& url) {
     if (options.json)
@@ -57,7 +60,7 @@ int view_command(const ViewOptions& options) {
     std::fflush(stdout);
     if (!options.no_open) open_browser(url);
   };
-  const ViewerSummary done = run_viewer(scene, options.method, settings);
+  const ViewerSummary done = run_viewer(scene, method, settings);
   if (options.json) {
     fmt::print("{}\n", nlohmann::ordered_json{{"seconds", done.seconds},
                                               {"ticks", done.ticks},
@@ -85,12 +88,13 @@ void add_view(CLI::App& app, Action& action) {
   auto options = std::make_shared<ViewOptions>();
   CLI::App* command = app.add_subcommand("view", "run a scene with the viewer in the browser, the mouse as a hand");
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
-  command->add_option("-m,--method", options->method, "method; default: the scene's");
+  add_method_option(*command, options->methods);
   command->add_option("-s,--seconds", options->seconds, "ends after so long; default: at Ctrl-C")
       ->check(CLI::PositiveNumber);
   command->add_option("-p,--port", options->port, "or the next free one; default: 8642")->check(CLI::Range(0, 65535));
   command->add_option("--address", options->address, "to listen on; default: this machine only. Others need --token");
   command->add_option("--token", options->token, "pages must know it");
+  add_device_options(*command, options->device);
   command->add_flag("--no-open", options->no_open, "do not open a browser");
   command->add_flag("--json", options->json, "address and summary as JSON, one a line");
   command->footer("Example: palpate view soft-block --no-open --seconds 60");

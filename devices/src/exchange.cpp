@@ -76,8 +76,14 @@ void DeviceExchange::publish(const HandleSample& s) noexcept {
 Wrench DeviceExchange::wrench_to_send(std::int64_t now_ns) noexcept {
   wrench_slot_.read(wrench_);
   const std::uint32_t connection = connection_.load(std::memory_order_relaxed);
-  if (connection != 0 && wrench_.connection == connection && now_ns - wrench_.at_ns <= valid_ns_)
-    return {get(wrench_.force), get(wrench_.torque)};
+  if (connection != 0 && wrench_.connection == connection && now_ns - wrench_.at_ns <= valid_ns_) {
+    const Wrench out{get(wrench_.force), get(wrench_.torque)};
+    if (!out.force.isZero(0.0) || !out.torque.isZero(0.0)) {
+      handed_at_.store(now_ns, std::memory_order_release);
+      handed_.fetch_add(1, std::memory_order_release);
+    }
+    return out;
+  }
   withheld_.fetch_add(1, std::memory_order_relaxed);
   return {};
 }

@@ -27,19 +27,19 @@ constexpr std::size_t kWaveBytes = 4 * sizeof(double);
 constexpr std::size_t body_bytes(HandPacketType type) noexcept {
   switch (type) {
     case HandPacketType::kHello:
-      return kNameBytes + 4 + 10 * sizeof(float);
+      return kNameBytes + 4 + 11 * sizeof(float);
     case HandPacketType::kWelcome:
       return 8;
     case HandPacketType::kPose:
-      return 4 + 15 * sizeof(float) + kWaveBytes;
+      return 4 + 15 * sizeof(float) + 2 * kWaveBytes;
     case HandPacketType::kWrench:
-      return 6 * sizeof(float) + kWaveBytes;
+      return 6 * sizeof(float) + 2 * kWaveBytes;
     case HandPacketType::kBye:
       return 4;
   }
   return 0;
 }
-static_assert(kHeaderBytes + body_bytes(HandPacketType::kHello) + kTagBytes <= kLongestHandPacket);
+static_assert(kHeaderBytes + body_bytes(HandPacketType::kPose) + kTagBytes <= kLongestHandPacket);
 
 class Writer {
  public:
@@ -142,6 +142,7 @@ HandPacket encode(const HandPacketHeader& header, const HandHello& body, const H
   w.vector(body.workspace_min);
   w.vector(body.workspace_max);
   w.real(body.wave_impedance);
+  w.real(body.turn_wave_impedance);
   return w.finish(key);
 }
 
@@ -162,6 +163,7 @@ HandPacket encode(const HandPacketHeader& header, const HandPose& body, const Ha
   w.real(body.grip);
   w.real(body.grip_rate);
   w.wave(body.wave);
+  w.wave(body.turn_wave);
   return w.finish(key);
 }
 
@@ -170,6 +172,7 @@ HandPacket encode(const HandPacketHeader& header, const HandWrench& body, const 
   w.vector(body.wrench.force);
   w.vector(body.wrench.torque);
   w.wave(body.wave);
+  w.wave(body.turn_wave);
   return w.finish(key);
 }
 
@@ -199,6 +202,12 @@ std::optional<HandPacketHeader> check_packet(std::span<const std::byte> packet, 
   return h;
 }
 
+int protocol_version(std::span<const std::byte> packet) noexcept {
+  if (packet.size() <= kHandMagic.size() || std::memcmp(packet.data(), kHandMagic.data(), kHandMagic.size()) != 0)
+    return 0;
+  return std::to_integer<int>(packet[kHandMagic.size()]);
+}
+
 HandHello decode_hello(std::span<const std::byte> packet) {
   Reader r(packet);
   HandHello b;
@@ -212,6 +221,7 @@ HandHello decode_hello(std::span<const std::byte> packet) {
   b.workspace_min = r.vector();
   b.workspace_max = r.vector();
   b.wave_impedance = r.real();
+  b.turn_wave_impedance = r.real();
   return b;
 }
 
@@ -231,6 +241,7 @@ HandPose decode_pose(std::span<const std::byte> packet) {
   b.grip = r.real();
   b.grip_rate = r.real();
   b.wave = r.wave();
+  b.turn_wave = r.wave();
   return b;
 }
 
@@ -240,6 +251,7 @@ HandWrench decode_wrench(std::span<const std::byte> packet) {
   b.wrench.force = r.vector();
   b.wrench.torque = r.vector();
   b.wave = r.wave();
+  b.turn_wave = r.wave();
   return b;
 }
 

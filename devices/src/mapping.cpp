@@ -1,6 +1,7 @@
 #include "palpate/devices/mapping.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "palpate/core/error.h"
@@ -11,7 +12,8 @@ namespace {
 
 constexpr double kGravity = 9.81;  // [m/s²]
 /// What a force of `free_force` is to a torque: its lever is a handle of 2 cm.
-constexpr double kHandleLever = 0.02;  // [m]
+constexpr double kHandleLever = 0.02;    // [m]
+constexpr double kButtonGripTime = 0.2;  // for a button to close the hand [s]
 
 SafetySettings limits_of(const DeviceInfo& device) {
   SafetySettings s;
@@ -40,6 +42,8 @@ void describe(Fields& f, DeviceMappingSettings& s) {
             s.clutch_button, d.clutch_button, {-1.0, 31.0});
   f.number({.name = "drift", .doc = "the scene goes along with so much of the hand's motion at the workspace's rim"},
            s.drift, d.drift, {0.0, 0.5});
+  f.integer({.name = "grip_button", .doc = "while it is down the hand closes, if the device has no grip; -1: none"},
+            s.grip_button, d.grip_button, {-1.0, 31.0});
   f.number({.name = "handle_mass", .doc = "weight of the handle that the device does not carry", .unit = "kg"},
            s.handle_mass, d.handle_mass, {0.0, 2.0});
   f.number({.name = "free_force", .doc = "the force returns when less than this was asked …", .unit = "N"},
@@ -47,6 +51,11 @@ void describe(Fields& f, DeviceMappingSettings& s) {
   f.number({.name = "free_time", .doc = "… for so long", .unit = "s"}, s.free_time, d.free_time, {0.0, 60.0});
   f.number({.name = "return_ramp", .doc = "from nothing to the whole force then", .unit = "s"}, s.return_ramp,
            d.return_ramp, {0.0, 60.0});
+}
+
+std::string_view name_of(DevicePhase phase) noexcept {
+  constexpr std::array<std::string_view, 4> kNames{"lost", "stopped", "waiting", "ready"};
+  return kNames[as_size(phase)];
 }
 
 void validate(const DeviceMappingSettings& settings) {
@@ -96,6 +105,7 @@ MappedDevice::MappedDevice(std::unique_ptr<Device> device, const DeviceMappingSe
       q_(rotation_from_vector(settings.rotation)),
       info_(map_info(device_->info(), settings)),
       safety_(limits_of(device_->info()), dt),
+      shut_(safety_),
       weight_(hold_weight),
       weight_context_(&settings_.handle_mass),
       offset_(settings.offset) {
@@ -114,15 +124,17 @@ void MappedDevice::set_weight(WeightHook hook, const void* context) noexcept {
 DeviceState MappedDevice::read(double time) noexcept {
   const double elapsed = std::clamp(time - out_.time, 0.0, 0.1);
   own_ = device_->read(time);
-  if (!own_.present) {
-    phase_ = Phase::kLost;
+  const bool stopped = desk_ && desk_->reasons() != 0;
+  if (!own_.present || stopped) {
+    phase_ = own_.present ? DevicePhase::kStopped : DevicePhase::kLost;
     gate_ = free_for_ = 0.0;
-  } else if (phase_ == Phase::kLost) {
-    phase_ = Phase::kWaiting;
+  } else if (phase_ == DevicePhase::kLost || phase_ == DevicePhase::kStopped) {
+    phase_ = DevicePhase::kWaiting;
   }
   if (own_.present) {
     drift_along(own_, elapsed);
     follow(own_);
+    follow_grip(own_, elapsed);
   }
   out_.present = own_.present;
   out_.time = own_.time;
@@ -146,8 +158,18 @@ void MappedDevice::follow(const DeviceState& own) noexcept {
   if (clutch) gate_ = 0.0;
   clutched_ = clutch;
   out_.buttons = own.buttons;
-  out_.grip = own.grip;
-  out_.grip_rate = own.grip_rate;
+}
+
+void MappedDevice::follow_grip(const DeviceState& own, double elapsed) noexcept {
+  if (settings_.grip_button < 0) {
+    out_.grip = own.grip;
+    out_.grip_rate = own.grip_rate;
+    return;
+  }
+  const bool down = ((own.buttons >> settings_.grip_button) & 1u) != 0;
+  const double before = out_.grip;
+  out_.grip = std::clamp(before + (down ? 1.0 : -1.0) * elapsed / kButtonGripTime, 0.0, 1.0);
+  out_.grip_rate = elapsed > 0.0 ? (out_.grip - before) / elapsed : 0.0;
 }
 
 void MappedDevice::drift_along(const DeviceState& own, double elapsed) noexcept {
@@ -160,11 +182,11 @@ void MappedDevice::drift_along(const DeviceState& own, double elapsed) noexcept 
 /// The share of the force that may pass, when the scene asks for `asked` [N].
 double MappedDevice::open_gate(double asked) noexcept {
   touching_ = asked > settings_.free_force;
-  if (phase_ == Phase::kWaiting) {
+  if (phase_ == DevicePhase::kWaiting) {
     free_for_ = touching_ ? 0.0 : free_for_ + dt_;
-    if (free_for_ > settings_.free_time) phase_ = Phase::kReady;
+    if (free_for_ > settings_.free_time) phase_ = DevicePhase::kReady;
   }
-  if (phase_ != Phase::kReady || clutched_) return 0.0;
+  if (phase_ != DevicePhase::kReady || clutched_) return 0.0;
   gate_ = settings_.return_ramp > 0.0 ? std::min(1.0, gate_ + dt_ / settings_.return_ramp) : 1.0;
   return gate_;
 }
@@ -172,13 +194,31 @@ double MappedDevice::open_gate(double asked) noexcept {
 void MappedDevice::write(const SafeWrench& wrench) noexcept {
   const double asked = std::max(wrench.force().norm(), wrench.torque().norm() / (kHandleLever * settings_.scale));
   const double share = open_gate(asked);
+  const Vec3 felt = force_scale_ * (q_.conjugate() * wrench.force());
   Wrench own;
-  if (phase_ != Phase::kLost) {
-    own.force = share * force_scale_ * (q_.conjugate() * wrench.force()) + weight_(weight_context_, own_);
+  if (phase_ == DevicePhase::kLost || phase_ == DevicePhase::kStopped) {
+    safety_ = shut_;
+  } else {
+    own.force = share * felt + weight_(weight_context_, own_);
     const Quat back = (turn_ * q_).conjugate();
     own.torque = share * force_scale_ / settings_.scale * (back * wrench.torque());
   }
-  device_->write(safety_.apply(own, 0.0));
+  const SafeWrench sent = safety_.apply(own, 0.0);
+  device_->write(sent);
+  if (desk_) report(felt, sent, share);
+}
+
+void MappedDevice::report(const Vec3& asked, const SafeWrench& sent, double share) noexcept {
+  DeviceReading r{};
+  std::copy_n(own_.pose.position.data(), 3, r.position);
+  std::copy_n(asked.data(), 3, r.asked);
+  std::copy_n(sent.force().data(), 3, r.sent);
+  r.grip = out_.grip;
+  r.share = share;
+  r.buttons = own_.buttons;
+  r.phase = phase_;
+  r.clutched = clutched_;
+  desk_->write(r);
 }
 
 }  // namespace palpate

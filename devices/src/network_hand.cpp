@@ -103,7 +103,7 @@ DeviceInfo info_of(const HandHello& hello) {
   DeviceInfo info;
   info.name = hello.name.empty() ? "network hand" : quote_for_message(hello.name);
   info.input_dof = hello.input_dof >= 6 ? 6 : 3;
-  info.output_dof = hello.output_dof >= 6 && hello.wave_impedance == 0.0 ? 6 : 3;
+  info.output_dof = hello.output_dof >= 6 && (hello.wave_impedance == 0.0 || hello.turn_wave_impedance > 0.0) ? 6 : 3;
   info.max_force = hello.max_force;
   info.max_torque = info.output_dof == 6 ? hello.max_torque : 0.0;
   if (hello.max_stiffness > 0.0) info.max_stiffness = hello.max_stiffness;
@@ -178,9 +178,19 @@ class NetworkHandProtocol final : public DriverProtocol {
           lose(seat, Loss::kClosed);
           break;
         case EngineSide::Heard::kNothing:
+          note_version(seat, packet);
           break;
       }
     }
+  }
+
+  /// A hand of another version is not understood; whoever started it should know why.
+  void note_version(DriverSeat& seat, std::span<const std::byte> packet) {
+    const int version = protocol_version(packet);
+    if (version == 0 || version == kHandProtocolVersion || version == foreign_version_) return;
+    foreign_version_ = version;
+    seat.note(fmt::format("a hand calls in version {} of the protocol; this is version {} (docs/network-hand.md)",
+                          version, kHandProtocolVersion));
   }
 
   void lose(DriverSeat& seat, Loss why) {
@@ -218,6 +228,7 @@ class NetworkHandProtocol final : public DriverProtocol {
   bool connected_ = false;
   std::int64_t shortest_ = 0;  ///< round trip since `watched_` was 0 [ns]
   int watched_ = 0;
+  int foreign_version_ = 0;  ///< that a hand called in
 };
 
 }  // namespace

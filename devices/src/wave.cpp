@@ -15,11 +15,11 @@ void add(WaveMessage& sum, const Vec3& u, double dt) noexcept {
 
 }  // namespace
 
-void validate(const WaveSettings& settings) {
+void validate(const WaveSettings& settings, const Range& impedance) {
   WaveSettings s = settings;
   const WaveSettings d;
   check_fields("waves", [&](Fields& f) {
-    f.number({.name = "impedance", .doc = "", .unit = "N·s/m"}, s.impedance, d.impedance, {0.1, 1000.0});
+    f.number({.name = "impedance", .doc = ""}, s.impedance, d.impedance, impedance);
     f.number({.name = "follow_time", .doc = "", .unit = "s"}, s.follow_time, d.follow_time, {0.0, 0.1, true});
   });
 }
@@ -35,8 +35,8 @@ Vec3 WaveInlet::next(double dt, double follow_time) noexcept {
   return u;
 }
 
-WaveHandEnd::WaveHandEnd(const WaveSettings& settings) : settings_(settings) {
-  validate(settings);
+WaveHandEnd::WaveHandEnd(const WaveSettings& settings, const Range& impedance) : settings_(settings) {
+  validate(settings, impedance);
 }
 
 Vec3 WaveHandEnd::advance(const Vec3& velocity, double max_force, double dt) noexcept {
@@ -54,23 +54,20 @@ void WaveHandEnd::advance_idle(const Vec3& velocity, double dt) noexcept {
   add(sent_, std::sqrt(0.5 * settings_.impedance) * velocity, dt);
 }
 
-WaveEngineEnd::WaveEngineEnd(const WaveSettings& settings) : settings_(settings) {
-  validate(settings);
+WaveEngineEnd::WaveEngineEnd(const WaveSettings& settings, const Range& impedance) : settings_(settings) {
+  validate(settings, impedance);
 }
 
-void WaveEngineEnd::begin(const Vec3& position, const WaveMessage& message) noexcept {
+void WaveEngineEnd::begin(const WaveMessage& message) noexcept {
   inlet_.begin(message);
   sent_ = {};
-  position_ = position;
-  velocity_ = Vec3::Zero();
 }
 
-void WaveEngineEnd::advance(const Vec3& force, double dt) noexcept {
+Vec3 WaveEngineEnd::advance(const Vec3& force, double dt) noexcept {
   const double b = settings_.impedance;
   const Vec3 u = inlet_.next(dt, settings_.follow_time);
-  velocity_ = (std::sqrt(2.0 * b) * u + force) / b;
-  position_ += dt * velocity_;
   add(sent_, u + std::sqrt(2.0 / b) * force, dt);
+  return (std::sqrt(2.0 * b) * u + force) / b;
 }
 
 }  // namespace palpate

@@ -21,24 +21,25 @@ Touch::Touch(DriverBench& bench, double open_timeout) {
 DeviceState Touch::tick() {
   next_ns_ = std::max(next_ns_ + 1'000'000, monotonic_ns());
   sleep_until_ns(next_ns_);
-  const DeviceState state = device_->read(1e-9 * static_cast<double>(monotonic_ns() - start_ns_));
+  const std::int64_t now = monotonic_ns();
+  if (ticked_at_ != 0) longest_gap_ = std::max(longest_gap_, now - ticked_at_);
+  ticked_at_ = now;
+  const DeviceState state = device_->read(1e-9 * static_cast<double>(now - start_ns_));
   if (!silent) device_->write(safe(wrench));
   return state;
 }
 
 DeviceState Touch::run(double seconds) {
   DeviceState state = tick();
-  for (const std::int64_t end = monotonic_ns() + static_cast<std::int64_t>(1e9 * seconds); monotonic_ns() < end;)
-    state = tick();
+  for (int i = ticks_in(seconds); i > 1; --i) state = tick();
   return state;
 }
 
 bool Touch::run_until(const std::function<bool(const DeviceState&)>& done, double seconds) {
-  const std::int64_t end = monotonic_ns() + static_cast<std::int64_t>(1e9 * seconds);
-  while (!done(tick())) {
-    if (monotonic_ns() > end) return false;
+  for (int i = ticks_in(seconds); i > 0; --i) {
+    if (done(tick())) return true;
   }
-  return true;
+  return false;
 }
 
 namespace {
@@ -50,6 +51,11 @@ const Vec3 kDirections[] = {Vec3::UnitX(), Vec3::UnitY(), Vec3::UnitZ()};
 std::string text(const Vec3& v) {
   return fmt::format("({:.4g}, {:.4g}, {:.4g})", v.x(), v.y(), v.z());
 }
+
+/// Ticks that came later than this were kept waiting by the computer, and so was the driver [ns].
+constexpr std::int64_t kStall = 15'000'000;
+/// So often a check that the computer disturbed is made again.
+constexpr int kAttempts = 20;
 
 bool is_enough(const Touch& touch, const Wrong& wrong) {
   return touch.hasty && !wrong.empty();
@@ -89,15 +95,14 @@ void check_speeds(DriverBench& bench, Touch& touch, Wrong& wrong) {
   for (const Vec3& axis : kDirections) {
     if (is_enough(touch, wrong)) return;
     const Vec3 speed = 0.1 * axis;
-    bench.hand.place({-0.015 * axis, Quat::Identity()}, {speed, Vec3::Zero()});
-    DeviceState before = touch.run(0.1);
-    DeviceState after = touch.run(0.15);
-    // A computer that stands still for a tenth of a second is not the driver's fault: once more, then.
-    if (!before.present || !after.present || after.time - before.time < 0.1) {
+    DeviceState before, after;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
       touch.run_until([](const DeviceState& s) { return s.present; }, 1.0);
       bench.hand.place({-0.015 * axis, Quat::Identity()}, {speed, Vec3::Zero()});
+      touch.take_longest_gap();
       before = touch.run(0.1);
       after = touch.run(0.15);
+      if (touch.take_longest_gap() < kStall) break;
     }
     const Vec3 way = (after.pose.position - before.pose.position) / (after.time - before.time);
     if (!((after.velocity.linear - speed).norm() <= 0.02))
@@ -148,23 +153,28 @@ void check_wrenches(DriverBench& bench, Touch& touch, Wrong& wrong) {
 
 void check_limits(DriverBench& bench, Touch& touch, Wrong& wrong) {
   bench.hand.take_peak();
+  double peak = 0.0;
   const double most = touch.driver().info().max_force;
   touch.wrench.force = Vec3(80.0, -60.0, 10.0);
-  touch.run(0.05);
+  const auto is_strong = [&](const DeviceState&) {
+    peak = std::max(peak, bench.hand.take_peak());
+    return peak >= 0.9 * most;
+  };
+  touch.run_until(is_strong, 0.1);
+  touch.run(0.05);  // and does it stay there?
   touch.wrench = {};
   touch.run(0.02);
-  const double peak = bench.hand.take_peak();
+  peak = std::max(peak, bench.hand.take_peak());
   if (!(most > 0.0 && most < 100.0)) wrong.push_back(fmt::format("the largest force is said to be {} N", most));
   if (peak > most * (1.0 + 1e-4)) wrong.push_back(fmt::format("{} N reach the hand, {} are allowed", peak, most));
   if (peak < 0.9 * most) wrong.push_back(fmt::format("of {} N only {} reach the hand", most, peak));
 }
 
+/// Against a thread of 1 kHz beside it: what the computer withholds from both does not count.
 void check_rate(DriverBench& bench, Touch& touch, Wrong& wrong) {
   const std::uint64_t before = touch.driver().samples();
-  const std::int64_t began = monotonic_ns();
   touch.run(0.3);
-  const double rate =
-      static_cast<double>(touch.driver().samples() - before) / (1e-9 * static_cast<double>(monotonic_ns() - began));
+  const double rate = static_cast<double>(touch.driver().samples() - before) / 0.3;
   if (rate < bench.traits().least_rate)
     wrong.push_back(fmt::format("{:.0f} samples a second, should be {:.0f}", rate, bench.traits().least_rate));
 }
@@ -229,20 +239,24 @@ FaultResult run_faults(DriverBench& bench, int count, unsigned seed) {
   bench.hand.take_peak();
   const double most = touch.driver().info().max_force * (1.0 + 1e-4);
   std::int64_t lost_since = 0;
-  std::uint64_t pushes = 0;  // until it was lost
+  std::uint64_t felt_before = bench.hand.pushes();
   const auto tick = [&] {
     touch.wrench.force = Vec3(std::uniform_real_distribution(-60.0, 60.0)(random), 1.0, 0.0);
     const bool present = touch.tick().present;
-    const std::int64_t now = monotonic_ns();
     if (present) lost_since = 0;
-    if (!present && lost_since == 0) lost_since = now;
-    // What was on its way when the loss was noticed is given, however late the other side reads it: one message in
-    // these protocols. A device holds it for 20 ms at most.
-    const bool lost = lost_since != 0 && now - lost_since > 25'000'000;
-    if (!lost) pushes = bench.hand.pushes();
-    if (lost && touch.driver().loss() != Loss::kNone && bench.hand.pushes() > pushes + 1)
+    if (!present && lost_since == 0) lost_since = monotonic_ns();  // and a zero was given in this tick
+    // Once the loss is known no force is handed to the transport, without any respite. What the hand is given later was
+    // handed over before: it has not been given more forces than that.
+    if (lost_since != 0 && touch.driver().handed_at() > lost_since && result.wrong.size() < 5)
       result.wrong.push_back(
-          fmt::format("fault {}: pushes, though it is lost: {}", result.faults, name_of(touch.driver().loss())));
+          fmt::format("fault {}: sends a force, though it is lost: {}", result.faults, name_of(touch.driver().loss())));
+    const std::uint64_t felt = bench.hand.pushes();
+    const std::uint64_t handed = touch.driver().handed();
+    if (felt > handed && result.wrong.size() < 5)
+      result.wrong.push_back(fmt::format("fault {}: {} forces felt, {} sent", result.faults, felt, handed));
+    if (lost_since == 0) felt_before = felt;
+    result.under_way += felt - felt_before;
+    felt_before = felt;
   };
   // Mostly what is over quickly: a thousand long silences would take a minute, and teach no more.
   std::discrete_distribution<int> kind{10, 12, 2, 10, 10, 8};

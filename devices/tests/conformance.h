@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "palpate/devices/driver.h"
@@ -54,8 +55,11 @@ class Touch {
 
   DeviceState tick();
   DeviceState run(double seconds);
-  /// Ticks until `done(state)` or for `seconds`.
+  /// Ticks until `done(state)` or for `seconds`. Times are counted in ticks of 1 ms: those in which the computer stood
+  /// still, the driver did as well.
   bool run_until(const std::function<bool(const DeviceState&)>& done, double seconds);
+  /// The longest time between two ticks since the last call [ns].
+  std::int64_t take_longest_gap() { return std::exchange(longest_gap_, 0); }
   Wrench wrench;        ///< written in every tick
   bool silent = false;  ///< nothing is written
   bool hasty = false;   ///< the first thing that is wrong is enough
@@ -64,10 +68,14 @@ class Touch {
   MappedDevice& device() { return *device_; }
 
  private:
+  static int ticks_in(double seconds) { return std::max(1, static_cast<int>(std::lround(1e3 * seconds))); }
+
   DriverDevice* driver_ = nullptr;
   std::unique_ptr<MappedDevice> device_;
   std::int64_t start_ns_ = 0;
   std::int64_t next_ns_ = 0;
+  std::int64_t ticked_at_ = 0;
+  std::int64_t longest_gap_ = 0;
 };
 
 /// Units, frame, signs, rates, buttons, limits, loss and return, all of them or until something is wrong. Empty: the
@@ -82,6 +90,7 @@ struct FaultResult {
   int faults = 0;
   std::uint32_t connections = 0;
   double peak_force = 0.0;
+  std::uint64_t under_way = 0;  ///< forces that reached the hand when the loss was known, and had been sent before
   std::vector<std::string> wrong;
 };
 /// Injects random faults while the device is held and pushed, and looks at what reaches the hand.

@@ -5,6 +5,7 @@
 
 #include "palpate/core/clock.h"
 #include "palpate/devices/driver_device.h"
+#include "palpate/doubles/double_hand.h"
 #include "palpate/haptics/safety.h"
 
 /// A device without a wire, for tests of what all drivers share.
@@ -65,13 +66,7 @@ class FakeProtocol final : public DriverProtocol {
 
 /// A wrench as the safety stage passes it, unchanged.
 inline SafeWrench safe(const Wrench& w) {
-  SafetySettings s;
-  s.ramp_time = 0.0;
-  s.max_force = 1000.0;
-  s.max_torque = 100.0;
-  s.max_force_rate = 1e7;
-  s.max_torque_rate = 1e6;
-  return SafetyStage(s, 1e-3).apply(w, 0.0);
+  return SafetyStage(transparent_safety(), 1e-3).apply(w, 0.0);
 }
 
 inline SafeWrench push_x(double force) {

@@ -183,20 +183,97 @@ TEST(Mapping, ForceComesBackOnlyWhereNothingIsTouchedAndByARamp) {
     return most;
   };
   EXPECT_EQ(run(2.0, 3.0), 0.0);  // begins inside something
-  EXPECT_EQ(rig.device->phase(), MappedDevice::Phase::kWaiting);
+  EXPECT_EQ(rig.device->phase(), DevicePhase::kWaiting);
   EXPECT_LE(run(0.7, 0.05), 0.05);  // free
-  EXPECT_EQ(rig.device->phase(), MappedDevice::Phase::kReady);
+  EXPECT_EQ(rig.device->phase(), DevicePhase::kReady);
   EXPECT_LT(run(0.1, 3.0), 2.9);
   EXPECT_NEAR(run(1.0, 3.0), 3.0, 1e-12);
   rig.still->state.present = false;
   rig.tick(3.0);
   rig.tick(3.0);
-  EXPECT_EQ(rig.device->phase(), MappedDevice::Phase::kLost);
+  EXPECT_EQ(rig.device->phase(), DevicePhase::kLost);
   EXPECT_LE(std::abs(rig.still->sent.force.x()), 0.0);
   rig.still->state.present = true;
   EXPECT_EQ(run(2.0, 3.0), 0.0);  // comes back inside it
   run(0.7, 0.0);
   EXPECT_GT(run(1.0, 3.0), 2.9);
+}
+
+TEST(Mapping, StopTakesTheForceAwayInOneTickAndItComesBackOnlyByAFreeHandAndARamp) {
+  DeviceMappingSettings s;
+  s.handle_mass = 0.1;
+  Rig rig(s, false);
+  DeviceDesk desk;
+  rig.device->attach(desk);
+  for (int i = 0; i < 700; ++i) rig.tick(0.0);
+  for (int i = 0; i < 500; ++i) rig.tick(4.0);
+  ASSERT_NEAR(rig.still->sent.force.x(), 4.0, 1e-12);
+  desk.stop(DeviceDesk::kByHand);
+  rig.tick(4.0);
+  EXPECT_EQ(rig.still->sent.force.norm(), 0.0);  // the weight too
+  EXPECT_EQ(rig.device->phase(), DevicePhase::kStopped);
+  desk.stop(DeviceDesk::kByPause);
+  desk.resume(DeviceDesk::kByHand);
+  for (int i = 0; i < 2000; ++i) rig.tick(0.0);
+  EXPECT_EQ(rig.device->phase(), DevicePhase::kStopped);  // for another reason
+  desk.resume(DeviceDesk::kByPause);
+  for (int i = 0; i < 2000; ++i) rig.tick(4.0);
+  EXPECT_EQ(rig.still->sent.force.x(), 0.0);  // inside something
+  EXPECT_EQ(rig.device->phase(), DevicePhase::kWaiting);
+  for (int i = 0; i < 700 && rig.device->phase() != DevicePhase::kReady; ++i) rig.tick(0.0);
+  double last = 0.0, step = 0.0;
+  for (int i = 0; i < 500; ++i) {
+    rig.tick(4.0);
+    step = std::max(step, rig.still->sent.force.x() - last);
+    last = rig.still->sent.force.x();
+  }
+  EXPECT_NEAR(last, 4.0, 1e-12);
+  EXPECT_LE(step, 2.0 * 4.0 * kDt / s.return_ramp * (1.0 + 1e-9));  // the first of them are two steps of the ramp
+}
+
+TEST(Mapping, ReadingIsInTheDevicesOwnMeasure) {
+  DeviceMappingSettings s = turned_and_scaled();
+  s.clutch_button = 3;
+  Rig rig(s);
+  DeviceDesk desk;
+  rig.device->attach(desk);
+  rig.still->state.pose.position = Vec3(0.01, 0.02, 0.03);
+  rig.still->state.buttons = 1;
+  rig.settle({Vec3(0.0, 0.0, -2.0), Vec3::Zero()});  // along the device's x
+  DeviceReading r{};
+  ASSERT_TRUE(desk.read(r));
+  EXPECT_EQ(r.position[2], 0.03);
+  EXPECT_NEAR(r.asked[0], 1.0, 1e-12);
+  EXPECT_NEAR(r.sent[0], 1.0, 1e-12);
+  EXPECT_EQ(r.share, 1.0);
+  EXPECT_EQ(r.buttons, 1u);
+  EXPECT_EQ(r.phase, DevicePhase::kReady);
+  EXPECT_FALSE(r.clutched);
+  rig.still->state.buttons = 8;
+  rig.settle({Vec3(0.0, 0.0, -2.0), Vec3::Zero()});
+  ASSERT_TRUE(desk.read(r));
+  EXPECT_TRUE(r.clutched);
+  EXPECT_NEAR(r.asked[0], 1.0, 1e-12);
+  EXPECT_EQ(r.sent[0], 0.0);
+}
+
+TEST(Mapping, ButtonClosesAHandWithoutAGrip) {
+  DeviceMappingSettings s;
+  s.grip_button = 2;
+  Rig rig(s);
+  rig.still->state.grip = 0.5;  // what the device itself says does not count then
+  EXPECT_NEAR(rig.tick(0.0).grip, 0.0, 1e-12);
+  rig.still->state.buttons = 4;
+  DeviceState out;
+  for (int i = 0; i < 100; ++i) out = rig.tick(0.0);
+  EXPECT_NEAR(out.grip, 0.5, 0.01);  // in 0.2 s
+  EXPECT_NEAR(out.grip_rate, 5.0, 1e-6);
+  for (int i = 0; i < 200; ++i) out = rig.tick(0.0);
+  EXPECT_EQ(out.grip, 1.0);
+  EXPECT_EQ(out.grip_rate, 0.0);
+  rig.still->state.buttons = 0;
+  for (int i = 0; i < 300; ++i) out = rig.tick(0.0);
+  EXPECT_EQ(out.grip, 0.0);
 }
 
 TEST(Mapping, WeightIsHeldWhileTheDeviceIsThereEvenBeforeTheForceIsBack) {
@@ -232,12 +309,16 @@ TEST(Mapping, TickAllocatesLocksAndWaitsForNothing) {
   DeviceMappingSettings s = turned_and_scaled();
   s.clutch_button = 0;
   s.drift = 0.3;
+  s.grip_button = 1;
   Rig rig(s);
+  DeviceDesk desk;
+  rig.device->attach(desk);
   const SafeWrench wrench = testing::push_x(1.0);
   const testing::RealtimeGuard guard;
   for (int i = 0; i < 300; ++i) {
     rig.still->state.buttons = i / 100 % 2;
     rig.still->state.present = i % 50 != 0;
+    if (i == 200) desk.stop(DeviceDesk::kByHand);
     rig.device->read(kDt * i);
     rig.device->write(wrench);
   }

@@ -1,93 +1,16 @@
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <random>
 
-#include "conformance.h"
-#include "palpate/core/clock.h"
+#include "benches.h"
 #include "palpate/core/error.h"
 #include "palpate/devices/engine_side.h"
-#include "palpate/doubles/network_hand_double.h"
-#include "palpate/testing/temp_folder.h"
 
 namespace palpate::network_hand_test {
 namespace {
 
-using testing::DeviceTraits;
-using testing::DriverBench;
-using testing::joined;
+using testing::NetworkBench;
 using testing::Touch;
-
-/// A port that was free a moment ago.
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof address;
-  ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
-class NetworkBench final : public DriverBench {
- public:
-  explicit NetworkBench(Flaw flaw = Flaw::kNone, NetworkHandDoubleSettings s = {}, std::string key_file = "")
-      : DriverBench(flaw), settings_(s), key_file_(std::move(key_file)) {
-    settings_.port = free_port();
-    program = std::make_unique<NetworkHandDouble>(hand, settings_);
-  }
-  std::string name() const override {
-    return fmt::format("network:127.0.0.1:{}{}", settings_.port, key_file_.empty() ? "" : "," + key_file_);
-  }
-  DeviceTraits traits() const override {
-    DeviceTraits t;
-    t.buttons = 3;
-    t.grips = true;
-    t.twists = !settings_.waves;
-    return t;
-  }
-  void unplug() override { program->unplug(true); }
-  void plug() override { program->unplug(false); }
-  void inject(Fault fault, double seconds) override { program->inject(fault, seconds); }
-  std::uint64_t faults_done() const override { return program->faults_done(); }
-
-  std::unique_ptr<NetworkHandDouble> program;
-
- private:
-  NetworkHandDoubleSettings settings_;
-  std::string key_file_;
-};
-
-TEST(NetworkHand, Conforms) {
-  NetworkBench bench;
-  EXPECT_EQ(joined(testing::find_nonconformities(bench)), "");
-}
-
-TEST(NetworkHand, EveryFlawOfTheDoubleIsFound) {
-  for (const Flaw flaw : {Flaw::kMirroredX, Flaw::kSwappedYZ, Flaw::kMillimetres, Flaw::kMirroredTurn,
-                          Flaw::kMirroredSpeed, Flaw::kMirroredForce, Flaw::kSwappedForceXY, Flaw::kHalfForce,
-                          Flaw::kSwappedButtons, Flaw::kStrongerThanTold}) {
-    NetworkBench bench(flaw);
-    // One in metres by a thousand is farther than any hand: then it is not even taken for one.
-    try {
-      EXPECT_FALSE(testing::find_nonconformities(bench, testing::HowFar::kUntilWrong).empty())
-          << static_cast<int>(flaw);
-    } catch (const InputError&) {
-      EXPECT_EQ(flaw, Flaw::kMillimetres);
-    }
-  }
-}
-
-TEST(NetworkHand, AThousandFaultsNeitherCrashItNorPushTheHandTooHard) {
-  NetworkBench bench;
-  const testing::FaultResult result = testing::run_faults(bench, 1000, 2);
-  EXPECT_EQ(joined(result.wrong), "");
-  EXPECT_GT(result.connections, 50u);
-}
 
 TEST(NetworkHand, KeyLetsInOnlyThoseWhoHaveIt) {
   testing::TempFolder folder("hand_key");
@@ -150,6 +73,17 @@ TEST(NetworkHand, OldDatagramsAreNotTakenAndOldSessionsNotRevived) {
   HandSide restarted(s, 6);
   restarted.receive(welcome, 7);
   EXPECT_FALSE(restarted.is_welcome());  // an old welcome answers an old hello
+}
+
+TEST(NetworkHand, HandOfAnotherVersionIsToldApart) {
+  HandPacketHeader h;
+  HandPacket hello = encode(h, HandHello{}, nullptr);
+  EXPECT_EQ(protocol_version(hello), kHandProtocolVersion);
+  hello[4] = std::byte{1};
+  EXPECT_EQ(protocol_version(hello), 1);
+  EXPECT_FALSE(check_packet(hello, nullptr).has_value());
+  hello[0] = std::byte{0};
+  EXPECT_EQ(protocol_version(hello), 0);
 }
 
 TEST(NetworkHand, GarbageAndCutDatagramsAreNothing) {

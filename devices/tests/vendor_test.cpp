@@ -1,125 +1,17 @@
 #include <gtest/gtest.h>
 
-#include "conformance.h"
+#include "benches.h"
 #include "fake_protocol.h"
 #include "palpate/core/error.h"
-#include "palpate/doubles/space_mouse_double.h"
-#include "palpate/doubles/vendor_double.h"
-#include "palpate/testing/temp_folder.h"
 
 // Drivers of devices that are reached through a vendor's library or a daemon, each against its double.
 namespace palpate::vendor_test {
 namespace {
 
-using testing::DeviceTraits;
-using testing::DriverBench;
-using testing::joined;
+using testing::OpenHapticsBench;
+using testing::SpaceMouseBench;
 using testing::Touch;
 using testing::wait_for;
-
-class VendorBench : public DriverBench {
- public:
-  VendorBench(Flaw flaw, std::string driver, std::string library)
-      : DriverBench(flaw), vendor(hand, library), name_(driver + ":" + library) {}
-  std::string name() const override { return name_; }
-  void unplug() override { vendor.plug(false); }
-  void plug() override { vendor.plug(true); }
-  void inject(Fault fault, double seconds) override { vendor.inject(fault, seconds); }
-  std::uint64_t faults_done() const override { return vendor.faults_done(); }
-
-  VendorDouble vendor;
-
- private:
-  std::string name_;
-};
-
-class ForceDimensionBench final : public VendorBench {
- public:
-  explicit ForceDimensionBench(Flaw flaw = Flaw::kNone) : VendorBench(flaw, "force-dimension", PALPATE_DHD_DOUBLE) {}
-  DeviceTraits traits() const override {
-    DeviceTraits t;
-    t.twists = t.grips = true;
-    t.buttons = 3;
-    return t;
-  }
-};
-
-class OpenHapticsBench final : public VendorBench {
- public:
-  explicit OpenHapticsBench(Flaw flaw = Flaw::kNone) : VendorBench(flaw, "open-haptics", PALPATE_HD_DOUBLE) {}
-  DeviceTraits traits() const override {
-    DeviceTraits t;
-    t.buttons = 2;
-    return t;
-  }
-};
-
-class SpaceMouseBench final : public DriverBench {
- public:
-  explicit SpaceMouseBench(Flaw flaw = Flaw::kNone) : DriverBench(flaw), folder_("spnav") { plug(); }
-  std::string name() const override { return "space-mouse:" + path(); }
-  DeviceTraits traits() const override {
-    DeviceTraits t;
-    t.turns = t.pushes = false;
-    t.is_rate = true;
-    t.buttons = 2;
-    return t;
-  }
-  void unplug() override { mouse.reset(); }
-  void plug() override { mouse = std::make_unique<SpaceMouseDouble>(hand, path()); }
-  void inject(Fault fault, double seconds) override { mouse->inject(fault, seconds); }
-  std::uint64_t faults_done() const override { return mouse->faults_done(); }
-
-  std::unique_ptr<SpaceMouseDouble> mouse;
-
- private:
-  std::string path() const { return folder_.path("spnav.sock").string(); }
-  testing::TempFolder folder_;
-};
-
-const std::vector<Flaw> kAllFlaws{
-    Flaw::kMirroredX,     Flaw::kSwappedYZ,      Flaw::kMillimetres, Flaw::kMirroredTurn,   Flaw::kMirroredSpeed,
-    Flaw::kMirroredForce, Flaw::kSwappedForceXY, Flaw::kHalfForce,   Flaw::kSwappedButtons, Flaw::kStrongerThanTold};
-
-template <typename Bench>
-void expect_every_flaw_is_found(const std::vector<Flaw>& flaws) {
-  for (const Flaw flaw : flaws) {
-    Bench bench(flaw);
-    EXPECT_FALSE(testing::find_nonconformities(bench, testing::HowFar::kUntilWrong).empty()) << static_cast<int>(flaw);
-  }
-}
-
-template <typename Bench>
-void expect_faults_are_survived(unsigned seed) {
-  Bench bench;
-  const testing::FaultResult result = testing::run_faults(bench, 1000, seed);
-  EXPECT_EQ(joined(result.wrong), "");
-  EXPECT_GT(result.connections, 50u);
-}
-
-TEST(ForceDimension, Conforms) {
-  ForceDimensionBench bench;
-  EXPECT_EQ(joined(testing::find_nonconformities(bench)), "");
-}
-TEST(ForceDimension, EveryFlawOfTheDoubleIsFound) {
-  std::vector<Flaw> flaws = kAllFlaws;
-  std::erase(flaws, Flaw::kMirroredSpeed);  // the velocity is not taken from the library
-  expect_every_flaw_is_found<ForceDimensionBench>(flaws);
-}
-TEST(ForceDimension, AThousandFaultsNeitherCrashItNorPushTheHandTooHard) {
-  expect_faults_are_survived<ForceDimensionBench>(3);
-}
-
-TEST(OpenHaptics, Conforms) {
-  OpenHapticsBench bench;
-  EXPECT_EQ(joined(testing::find_nonconformities(bench)), "");
-}
-TEST(OpenHaptics, EveryFlawOfTheDoubleIsFound) {
-  expect_every_flaw_is_found<OpenHapticsBench>(kAllFlaws);
-}
-TEST(OpenHaptics, AThousandFaultsNeitherCrashItNorPushTheHandTooHard) {
-  expect_faults_are_survived<OpenHapticsBench>(4);
-}
 
 /// A fast loop that is driven from outside: a spring to the origin.
 struct DrivenLoop {
@@ -147,18 +39,6 @@ TEST(OpenHaptics, VendorsThreadCanDriveTheTick) {
   const int ticks = loop.ticks;
   EXPECT_TRUE(wait_for([&] { return bench.hand.felt().force.norm() == 0.0; }, 0.5));
   EXPECT_EQ(loop.ticks, ticks);
-}
-
-TEST(SpaceMouse, Conforms) {
-  SpaceMouseBench bench;
-  EXPECT_EQ(joined(testing::find_nonconformities(bench)), "");
-}
-TEST(SpaceMouse, EveryFlawOfTheDoubleIsFound) {
-  expect_every_flaw_is_found<SpaceMouseBench>(
-      {Flaw::kMirroredX, Flaw::kSwappedYZ, Flaw::kMirroredSpeed, Flaw::kSwappedButtons});
-}
-TEST(SpaceMouse, AThousandFaultsNeitherCrashItNorPushTheHandTooHard) {
-  expect_faults_are_survived<SpaceMouseBench>(5);
 }
 
 TEST(SpaceMouse, TurnsTheToolAsTheCapIsTwistedAndStopsWithIt) {

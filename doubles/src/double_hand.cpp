@@ -7,20 +7,20 @@
 
 namespace palpate {
 
+SafetySettings transparent_safety() {
+  SafetySettings s;
+  s.max_force = 1000.0;
+  s.max_torque = 100.0;
+  s.max_force_rate = 1e7;
+  s.max_torque_rate = 1e6;
+  s.ramp_time = 0.0;
+  return s;
+}
+
 /// A simulated device takes only what a safety stage has made; this one is as good as transparent.
 struct DoubleHand::Simulation {
   Simulation(const SimulatedDeviceSettings& settings, std::unique_ptr<HandPath> path)
-      : device(settings, std::move(path)), start_ns(monotonic_ns()), motor(transparent(), 1e-3) {}
-
-  static SafetySettings transparent() {
-    SafetySettings s;
-    s.max_force = 1000.0;
-    s.max_torque = 100.0;
-    s.max_force_rate = 1e7;
-    s.max_torque_rate = 1e6;
-    s.ramp_time = 0.0;
-    return s;
-  }
+      : device(settings, std::move(path)), start_ns(monotonic_ns()), motor(transparent_safety(), 1e-3) {}
 
   SimulatedDevice device;
   std::int64_t start_ns;
@@ -115,10 +115,11 @@ Wrench DoubleHand::with_flaw(Wrench w) const noexcept {
 
 void DoubleHand::push(const Wrench& wrench, double hold) {
   const std::lock_guard lock(mutex_);
-  pushed_ = with_flaw(wrench);
+  const Wrench given = with_flaw(wrench);
+  pushes_ += given.force.norm() > 0.0 && given.force != pushed_.force;
+  pushed_ = given;
   pushed_until_ = monotonic_ns() + static_cast<std::int64_t>(1e9 * hold);
   peak_ = std::max(peak_, pushed_.force.norm());
-  pushes_ += pushed_.force.norm() > 0.0;
 }
 
 void DoubleHand::let_go() {

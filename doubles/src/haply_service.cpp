@@ -1,7 +1,6 @@
 #include "palpate/doubles/haply_service.h"
 
 #include <array>
-#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "fault_queue.h"
 #include "palpate/core/error.h"
 
 namespace palpate {
@@ -152,17 +152,15 @@ struct HaplyService::Server {
 
   void answer(Session& session, const std::string& text) {
     obey(text);
-    if (faults.empty()) return session.send(make_state(false));
-    const auto [fault, seconds] = faults.front();
-    faults.pop_front();
-    ++faults_done;
-    switch (fault) {
+    const auto item = faults.next();
+    if (!item) return session.send(make_state(false));
+    switch (item->fault) {
       case Fault::kDrop:
         return session.drop();
       case Fault::kMute:
         return;
       case Fault::kDelay:
-        timer.expires_after(std::chrono::microseconds(static_cast<std::int64_t>(1e6 * seconds)));
+        timer.expires_after(std::chrono::microseconds(static_cast<std::int64_t>(1e6 * item->seconds)));
         timer.async_wait([this, self = session.shared_from_this()](ErrorCode code) {
           if (!code) self->send(make_state(false));
         });
@@ -241,8 +239,7 @@ struct HaplyService::Server {
   boost::asio::steady_timer timer{io};
   std::shared_ptr<Session> client;
   std::shared_ptr<Session> listener;
-  std::deque<std::pair<Fault, double>> faults;
-  std::atomic<std::uint64_t> faults_done{0};
+  FaultQueue faults;
   Vec3 force = Vec3::Zero();
   bool ready = true;
   std::size_t garbage_count = 0;
@@ -263,11 +260,11 @@ std::string HaplyService::address() const {
 }
 
 void HaplyService::inject(Fault fault, double seconds) {
-  boost::asio::post(server_->io, [s = server_.get(), fault, seconds] { s->faults.emplace_back(fault, seconds); });
+  server_->faults.inject(fault, seconds);
 }
 
 std::uint64_t HaplyService::faults_done() const noexcept {
-  return server_->faults_done;
+  return server_->faults.done();
 }
 
 void HaplyService::set_ready(bool ready) {

@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <deque>
 #include <map>
-#include <mutex>
 #include <random>
 #include <thread>
 
+#include "fault_queue.h"
 #include "palpate/core/clock.h"
 
 namespace palpate {
@@ -30,6 +29,7 @@ HandSideSettings hand_side_settings(const NetworkHandDoubleSettings& s) {
   h.description.workspace_max = Vec3::Constant(0.1);
   h.hello_period = 0.01;
   h.waves = s.waves;
+  h.turn_waves = s.turn_waves;
   if (s.key) h.key.emplace(*s.key);
   return h;
 }
@@ -75,7 +75,7 @@ struct NetworkHandDouble::Program {
   void tick(std::int64_t now) {
     receive(now);
     const HandleTruth t = hand.now();
-    const HandPose pose{t.pose, t.velocity, t.buttons, t.grip, 0.0, {}};
+    const HandPose pose{t.pose, t.velocity, t.buttons, t.grip, 0.0, {}, {}};
     send(side->make_packet(pose, now), now);
     // The motors are this program's own: they follow at once, and stop when it stops.
     hand.push(side->wrench(pose, 1e-9 * kHandTick, now), 0.02);
@@ -99,30 +99,21 @@ struct NetworkHandDouble::Program {
 
   void send(HandPacket packet, std::int64_t now) {
     if (now < mute_until || packet.empty()) return;
-    std::optional<std::pair<Fault, double>> fault;
-    {
-      const std::lock_guard lock(mutex);
-      if (!faults.empty()) {
-        fault = faults.front();
-        faults.pop_front();
-      }
-    }
     std::int64_t late = way();
-    if (fault) late += suffer(*fault, packet, now);
+    if (const auto fault = faults.next()) late += suffer(*fault, packet, now);
     if (!packet.empty() && !is_lost()) outgoing.emplace(now + late, std::move(packet));
   }
 
   /// Returns how much later the packet goes out [ns].
-  std::int64_t suffer(const std::pair<Fault, double>& fault, HandPacket& packet, std::int64_t now) {
-    ++faults_done;
-    switch (fault.first) {
+  std::int64_t suffer(const FaultQueue::Item& item, HandPacket& packet, std::int64_t now) {
+    switch (item.fault) {
       case Fault::kDrop:
         put(side->make_bye());
         restart();
         packet.clear();
         break;
       case Fault::kDelay:
-        return static_cast<std::int64_t>(1e9 * fault.second);
+        return static_cast<std::int64_t>(1e9 * item.seconds);
       case Fault::kMute:
         mute_until = now + 60'000'000;
         packet.clear();
@@ -154,9 +145,7 @@ struct NetworkHandDouble::Program {
   std::unique_ptr<HandSide> side;
   std::multimap<std::int64_t, HandPacket> incoming, outgoing;
   std::int64_t mute_until = 0;
-  std::mutex mutex;
-  std::deque<std::pair<Fault, double>> faults;
-  std::atomic<std::uint64_t> faults_done{0};
+  FaultQueue faults;
   std::atomic<bool> unplugged{false};
   std::atomic<bool> stop{false};
   std::thread thread;
@@ -168,12 +157,11 @@ NetworkHandDouble::NetworkHandDouble(DoubleHand& hand, const NetworkHandDoubleSe
 NetworkHandDouble::~NetworkHandDouble() = default;
 
 void NetworkHandDouble::inject(Fault fault, double seconds) {
-  const std::lock_guard lock(program_->mutex);
-  program_->faults.emplace_back(fault, seconds);
+  program_->faults.inject(fault, seconds);
 }
 
 std::uint64_t NetworkHandDouble::faults_done() const noexcept {
-  return program_->faults_done;
+  return program_->faults.done();
 }
 
 void NetworkHandDouble::unplug(bool out) {

@@ -9,12 +9,10 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <deque>
-#include <mutex>
-#include <optional>
 #include <random>
 #include <thread>
 
+#include "fault_queue.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
 
@@ -91,7 +89,7 @@ struct SpaceMouseDouble::Daemon {
                       8};
     int times = 1;
     if (monotonic_ns() < mute_until) return;
-    if (const auto fault = next_fault()) times = suffer(*fault, motion);
+    if (const auto fault = faults.next()) times = suffer(*fault, motion);
     for (int i = 0; i < times; ++i) send(motion);
     for (std::uint32_t changed = buttons ^ t.buttons, i = 0; changed != 0; changed >>= 1, ++i) {
       if ((changed & 1u) != 0) send({(t.buttons >> i & 1u) != 0 ? 1 : 2, static_cast<std::int32_t>(i)});
@@ -99,23 +97,14 @@ struct SpaceMouseDouble::Daemon {
     buttons = t.buttons;
   }
 
-  std::optional<std::pair<Fault, double>> next_fault() {
-    const std::lock_guard lock(mutex);
-    if (faults.empty()) return std::nullopt;
-    const auto fault = faults.front();
-    faults.pop_front();
-    ++done;
-    return fault;
-  }
-
   /// How often the event is sent.
-  int suffer(const std::pair<Fault, double>& fault, MouseEvent& motion) {
-    switch (fault.first) {
+  int suffer(const FaultQueue::Item& item, MouseEvent& motion) {
+    switch (item.fault) {
       case Fault::kDrop:
         drop();
         return 0;
       case Fault::kDelay:
-        mute_until = monotonic_ns() + static_cast<std::int64_t>(1e9 * fault.second);
+        mute_until = monotonic_ns() + static_cast<std::int64_t>(1e9 * item.seconds);
         return 0;
       case Fault::kMute:
         return 0;
@@ -139,9 +128,7 @@ struct SpaceMouseDouble::Daemon {
   std::uint32_t buttons = 0;
   std::int64_t mute_until = 0;
   std::mt19937 random{5};
-  std::mutex mutex;
-  std::deque<std::pair<Fault, double>> faults;
-  std::atomic<std::uint64_t> done{0};
+  FaultQueue faults;
   std::atomic<bool> stop{false};
   std::thread thread;
 };
@@ -152,12 +139,11 @@ SpaceMouseDouble::SpaceMouseDouble(DoubleHand& hand, std::string path)
 SpaceMouseDouble::~SpaceMouseDouble() = default;
 
 void SpaceMouseDouble::inject(Fault fault, double seconds) {
-  const std::lock_guard lock(daemon_->mutex);
-  daemon_->faults.emplace_back(fault, seconds);
+  daemon_->faults.inject(fault, seconds);
 }
 
 std::uint64_t SpaceMouseDouble::faults_done() const noexcept {
-  return daemon_->done;
+  return daemon_->faults.done();
 }
 
 }  // namespace palpate

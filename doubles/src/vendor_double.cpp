@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
-#include <mutex>
 
+#include "fault_queue.h"
 #include "palpate/core/error.h"
 #include "palpate/doubles/vendor_hooks.h"
 
@@ -29,23 +28,17 @@ struct VendorDouble::Hooks {
     };
     hooks.let_go = [](void* c) { static_cast<Hooks*>(c)->hand.let_go(); };
     hooks.next_fault = [](void* c, double* seconds) {
-      auto* self = static_cast<Hooks*>(c);
-      const std::lock_guard lock(self->mutex);
-      if (self->faults.empty()) return -1;
-      const auto [fault, delay] = self->faults.front();
-      self->faults.pop_front();
-      ++self->done;
-      *seconds = delay;
-      return static_cast<int>(fault);
+      const auto item = static_cast<Hooks*>(c)->faults.next();
+      if (!item) return -1;
+      *seconds = item->seconds;
+      return static_cast<int>(item->fault);
     };
     hooks.is_plugged = [](void* c) { return static_cast<Hooks*>(c)->plugged.load() ? 1 : 0; };
   }
 
   DoubleHand& hand;
   PalpateDoubleHand hooks{};
-  std::mutex mutex;
-  std::deque<std::pair<Fault, double>> faults;
-  std::atomic<std::uint64_t> done{0};
+  FaultQueue faults;
   std::atomic<bool> plugged{true};
   void* library = nullptr;
   void (*use)(const PalpateDoubleHand*) = nullptr;
@@ -70,12 +63,11 @@ void VendorDouble::plug(bool in) {
 }
 
 void VendorDouble::inject(Fault fault, double seconds) {
-  const std::lock_guard lock(hooks_->mutex);
-  hooks_->faults.emplace_back(fault, seconds);
+  hooks_->faults.inject(fault, seconds);
 }
 
 std::uint64_t VendorDouble::faults_done() const noexcept {
-  return hooks_->done;
+  return hooks_->faults.done();
 }
 
 }  // namespace palpate

@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kMotorLimit = 12.0;  // [N]
 constexpr double kOpenGrip = 0.52;    // [rad]
-enum { kDrop, kDelay, kMute, kGarbage, kOutOfRange, kDuplicate };
 
 struct Dhd {
   std::mutex mutex;
@@ -92,14 +91,14 @@ DHD_EXPORT int dhdGetPosition(double* x, double* y, double* z, char) {
   const std::lock_guard lock(dhd.mutex);
   double seconds = 0.0;
   const int fault = answers() ? vendor_double::next_fault(seconds) : -1;
-  if (fault == kDrop) {
+  if (fault == vendor_double::kDrop) {
     dhd.dropped = true;
     vendor_double::let_go();
   }
-  if (fault == kDelay) vendor_double::sleep_for(seconds);
-  if (fault == kMute) dhd.again_until = vendor_double::seconds() + 0.06;
+  if (fault == vendor_double::kDelay) vendor_double::sleep_for(seconds);
+  if (fault == vendor_double::kMute) dhd.again_until = vendor_double::seconds() + 0.06;
   if (!answers()) return -1;
-  const bool again = fault == kDuplicate || vendor_double::seconds() < dhd.again_until;
+  const bool again = fault == vendor_double::kDuplicate || vendor_double::seconds() < dhd.again_until;
   if (!again) {
     const vendor_double::Handle h = vendor_double::look();
     const double right = h.position[0], up = h.position[1], towards_operator = h.position[2];
@@ -110,8 +109,8 @@ DHD_EXPORT int dhdGetPosition(double* x, double* y, double* z, char) {
   *x = dhd.x;
   *y = dhd.y;
   *z = dhd.z;
-  if (fault == kGarbage) *y = std::numeric_limits<double>::quiet_NaN();
-  if (fault == kOutOfRange) *z = 1e6;
+  if (fault == vendor_double::kGarbage) *y = std::numeric_limits<double>::quiet_NaN();
+  if (fault == vendor_double::kOutOfRange) *z = 1e6;
   return again ? 1 : 0;
 }
 

@@ -13,7 +13,6 @@ namespace {
 
 using Task = unsigned (*)(void*);
 constexpr unsigned kNoDevice = 0xFFFFFFFFu;
-enum { kDrop, kDelay, kMute, kGarbage, kOutOfRange, kDuplicate };
 enum Error : unsigned { kInvalidEnum = 0x0100, kInvalidOperation = 0x0102, kCommError = 0x0302, kDeviceFault = 0x0300 };
 
 struct ErrorInfo {
@@ -117,15 +116,15 @@ HD_EXPORT void hdBeginFrame(unsigned) {
   const std::lock_guard lock(hd.mutex);
   double seconds = 0.0;
   hd.fault = answers() ? vendor_double::next_fault(seconds) : -1;
-  if (hd.fault == kDrop) {
+  if (hd.fault == vendor_double::kDrop) {
     hd.dropped = true;
     vendor_double::let_go();
   }
-  if (hd.fault == kDelay) vendor_double::sleep_for(seconds);
-  if (hd.fault == kMute) vendor_double::sleep_for(0.06);
+  if (hd.fault == vendor_double::kDelay) vendor_double::sleep_for(seconds);
+  if (hd.fault == vendor_double::kMute) vendor_double::sleep_for(0.06);
   if (!answers()) return complain(kCommError);
   hd.in_frame = true;
-  if (hd.fault != kDuplicate) hd.handle = vendor_double::look();
+  if (hd.fault != vendor_double::kDuplicate) hd.handle = vendor_double::look();
   hd.force[0] = hd.force[1] = hd.force[2] = 0.0;
 }
 
@@ -151,7 +150,7 @@ HD_EXPORT void hdGetDoublev(unsigned what, double* out) {
     complain(hd.in_frame ? kCommError : kInvalidOperation);
   } else if (what == 0x2051) {
     for (int i = 0; i < 3; ++i) out[i] = 1e3 * hd.handle.velocity[i];
-    if (hd.fault == kGarbage) out[1] = std::numeric_limits<double>::quiet_NaN();
+    if (hd.fault == vendor_double::kGarbage) out[1] = std::numeric_limits<double>::quiet_NaN();
   } else if (what == 0x2052) {
     double m[3][3];
     vendor_double::to_matrix(hd.handle.rotation, m);
@@ -161,7 +160,7 @@ HD_EXPORT void hdGetDoublev(unsigned what, double* out) {
       out[12 + column] = 1e3 * hd.handle.position[column];
     }
     out[15] = 1.0;
-    if (hd.fault == kOutOfRange) out[13] = 1e9;
+    if (hd.fault == vendor_double::kOutOfRange) out[13] = 1e9;
   } else {
     complain(kInvalidEnum);
   }

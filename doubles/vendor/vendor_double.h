@@ -9,7 +9,8 @@
 // What the doubles of vendors' libraries share. Compiled into each.
 namespace vendor_double {
 
-inline std::atomic<const PalpateDoubleHand*> the_hand{nullptr};
+/// Hidden: a process that has loaded two of these libraries has two hands.
+__attribute__((visibility("hidden"))) inline std::atomic<const PalpateDoubleHand*> the_hand{nullptr};
 
 struct Handle {
   double position[3] = {0, 0, 0};
@@ -58,6 +59,9 @@ inline void let_go() {
   if (const PalpateDoubleHand* hand = the_hand.load()) hand->let_go(hand->context);
 }
 
+/// The numbers of a Fault.
+enum { kDrop, kDelay, kMute, kGarbage, kOutOfRange, kDuplicate };
+
 inline int next_fault(double& s) {
   const PalpateDoubleHand* hand = the_hand.load();
   return hand ? hand->next_fault(hand->context, &s) : -1;
@@ -76,6 +80,6 @@ inline void to_matrix(const double q[4], double m[3][3]) {
 
 }  // namespace vendor_double
 
-extern "C" void palpate_double_use(const PalpateDoubleHand* hand) {
+extern "C" __attribute__((visibility("default"))) void palpate_double_use(const PalpateDoubleHand* hand) {
   vendor_double::the_hand.store(hand);
 }

@@ -14,8 +14,10 @@
 #include "loops.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/haptics/tick_source.h"
 #include "palpate/runtime/delay_line.h"
 #include "palpate/runtime/row_ring.h"
+#include "tick_duty.h"
 
 namespace palpate {
 namespace {
@@ -119,7 +121,11 @@ class RealtimeRun {
     }
     const std::int64_t start = monotonic_ns() + 20'000'000;  // time for the threads to be there
     if (slow_.is_needed()) slow_thread_ = std::thread([this, start] { run_slow(start); });
-    fast_thread_ = std::thread([this, start] { run_fast(start); });
+    if (realtime.ticks) duty_.emplace(settings_.dt, start);
+    fast_thread_ = std::thread([this, start, source = realtime.ticks] {
+      const std::int64_t next = source ? run_driven(start, *source) : run_fast(start);
+      finish(start, next);
+    });
     note(want_priority(fast_thread_, realtime.priority));
     const unsigned cores = std::thread::hardware_concurrency();
     if (realtime.pin && cores > 1) note(want_core(fast_thread_, static_cast<int>(cores) - 1));
@@ -134,6 +140,8 @@ class RealtimeRun {
     if (locked) munlockall();
     if (failure_) std::rethrow_exception(failure_);
     if (sink_failure_) std::rethrow_exception(sink_failure_);
+    if (duty_)
+      note(fmt::format("the device's own thread called {} of {} ticks", summary_.driven_ticks, summary_.ticks));
     summary_.lost_rows += lost_steps_;
     summary_.seconds = static_cast<double>(end_ns_ - start) * 1e-9;
     return std::move(summary_);
@@ -149,30 +157,66 @@ class RealtimeRun {
     return failed_.load(std::memory_order_relaxed) || (control_.stop && control_.stop->load(std::memory_order_relaxed));
   }
 
-  // Real-time from the first deadline on.
-  void run_fast(std::int64_t start) noexcept {
+  std::int64_t all_ticks() const noexcept {
+    return static_cast<std::int64_t>(std::ceil(settings_.seconds / settings_.dt - 1e-9));
+  }
+
+  /// Ticks by the clock. Real-time from the first deadline on. Returns the next tick's place on the grid.
+  std::int64_t run_fast(std::int64_t start) noexcept {
     const Grid grid(start, settings_.dt);
-    const auto ticks = static_cast<std::int64_t>(std::ceil(settings_.seconds / settings_.dt - 1e-9));
+    const std::int64_t ticks = all_ticks();
     std::int64_t i = 0;
     while (i < ticks && !stop_wanted()) {
       sleep_until_ns(grid.deadline(i));
-      const std::int64_t began = monotonic_ns();
-      if (parts_.watch) parts_.watch->before_tick();
-      tick(static_cast<double>(i) * settings_.dt, grid.deadline(i));
-      const std::int64_t ended = monotonic_ns();
-      summary_.tick_delays.add(began - grid.deadline(i));
-      summary_.tick_times.add(ended - began);
-      ++summary_.ticks;
-      for (std::size_t k = 0; k < fast_.size(); ++k) {
-        rows_[k].tick_time = 1e-9 * static_cast<double>(ended - began);
-        rows_[k].tool_number = static_cast<std::uint32_t>(k);
-        if (!tick_rows_.push(rows_[k])) ++summary_.lost_rows;
-      }
-      if (parts_.watch) parts_.watch->after_tick({rows_.data(), fast_.size()});
+      const std::int64_t ended = tick_and_count(static_cast<double>(i) * settings_.dt, grid.deadline(i));
       const std::int64_t next = grid.next(i, ended);
       summary_.tick_misses += static_cast<std::uint64_t>(std::min(next, ticks) - i - 1);  // none after the end
       i = next;
     }
+    return i;
+  }
+
+  /// Lets the source tick, and ticks while it is silent. The same otherwise.
+  std::int64_t run_driven(std::int64_t start, TickSource& source) noexcept {
+    const Grid grid(start, settings_.dt);
+    const std::int64_t ticks = all_ticks();
+    start_ = due_ = start;
+    source.drive({&RealtimeRun::on_call, this});
+    std::int64_t i = 0;
+    while (i < ticks && !stop_wanted()) {
+      sleep_until_ns(grid.deadline(i));
+      const std::int64_t now = monotonic_ns();
+      if (duty_->begin_own(now)) {
+        tick_at(now);
+        duty_->end();
+      }
+      i = grid.next(i, monotonic_ns());
+    }
+    source.release();
+    return grid.next(i - 1, monotonic_ns());  // after the source's last tick
+  }
+
+  static void on_call(void* self) noexcept {
+    auto& run = *static_cast<RealtimeRun*>(self);
+    const std::int64_t now = monotonic_ns();
+    if (!run.duty_->begin_called(now)) return;
+    run.tick_at(now);
+    ++run.summary_.driven_ticks;
+    run.duty_->end();
+  }
+
+  /// A tick that no grid has: its time is what the clock says. Late is what comes more than a period after the last.
+  void tick_at(std::int64_t now) noexcept {
+    const double late = static_cast<double>(now - due_) / (1e9 * settings_.dt);
+    if (late > 0.5) summary_.tick_misses += static_cast<std::uint64_t>(late + 0.5);
+    tick_and_count(1e-9 * static_cast<double>(now - start_), std::min(due_, now));
+    due_ = now + static_cast<std::int64_t>(1e9 * settings_.dt);
+  }
+
+  /// After the last tick; `i` is the place of the next on the grid, if there were one.
+  void finish(std::int64_t start, std::int64_t i) noexcept {
+    const Grid grid(start, settings_.dt);
+    const std::int64_t ticks = all_ticks();
     summary_.stopped = i < ticks;
     for (std::size_t k = 0; k < fast_.size(); ++k) summary_.hands[k] = fast_[k].summary();
     end_ns_ = grid.deadline(std::min(i, ticks));
@@ -183,6 +227,24 @@ class RealtimeRun {
       sleep_until_ns(grid.deadline(i));
       for (ToolLoop& tool : fast_) tool.fade_out(static_cast<double>(i) * settings_.dt);
     }
+  }
+
+  /// Real-time. Returns when it ended.
+  std::int64_t tick_and_count(double time, std::int64_t due) noexcept {
+    const std::int64_t began = monotonic_ns();
+    if (parts_.watch) parts_.watch->before_tick();
+    tick(time, due);
+    const std::int64_t ended = monotonic_ns();
+    summary_.tick_delays.add(began - due);
+    summary_.tick_times.add(ended - began);
+    ++summary_.ticks;
+    for (std::size_t k = 0; k < fast_.size(); ++k) {
+      rows_[k].tick_time = 1e-9 * static_cast<double>(ended - began);
+      rows_[k].tool_number = static_cast<std::uint32_t>(k);
+      if (!tick_rows_.push(rows_[k])) ++summary_.lost_rows;
+    }
+    if (parts_.watch) parts_.watch->after_tick({rows_.data(), fast_.size()});
+    return ended;
   }
 
   void tick(double time, std::int64_t now_ns) noexcept {
@@ -268,6 +330,9 @@ class RealtimeRun {
   std::vector<const std::byte*> feedbacks_;  // slow thread
   std::array<TickRow, kMaxTools> rows_;      // fast thread
   double fade_time_ = 0.0;
+  std::optional<TickDuty> duty_;  // none: the fast thread ticks
+  std::int64_t start_ = 0;        // with a duty
+  std::int64_t due_ = 0;          // with a duty, who has it: when the next tick should come
   RowRing<TickRow> tick_rows_{kTickRows};
   RowRing<StepRow> step_rows_{kStepRows};
   std::thread fast_thread_;

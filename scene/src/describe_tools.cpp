@@ -44,6 +44,13 @@ void describe_hand(Fields& f, SceneHand& hand) {
            [&](Fields& o) { describe(o, hand); });
 }
 
+void describe_device(Fields& f, std::optional<SceneDevice>& device) {
+  f.optional({.name = "device",
+              .doc = "a real device, in place of the hand in `run` and `view`, and how it lies in the scene",
+              .def = "device"},
+             device, [](Fields& o, SceneDevice& d) { describe(o, d); });
+}
+
 /// A name that is the standard one is not written, and an empty one means it.
 void describe_name(Fields& f, std::string& name, const std::string& standard) {
   std::string given = name == standard ? std::string() : name;
@@ -61,7 +68,7 @@ bool is_listed(const std::vector<HeldTool>& tools) {
 }  // namespace
 
 ToolsDescription::ToolsDescription(Fields& f, Scene& scene)
-    : scene_(scene), listed_(f.choose_form("tools", {"tool", "hand"}, is_listed(scene.tools))) {
+    : scene_(scene), listed_(f.choose_form("tools", {"tool", "device", "hand"}, is_listed(scene.tools))) {
   // Read as a list: the one that a new scene has is none of it.
   if (listed_ && !is_listed(scene.tools)) scene.tools.clear();
 }
@@ -81,7 +88,10 @@ void ToolsDescription::visit_guards(Fields& f) {
 }
 
 void ToolsDescription::visit_rest(Fields& f) {
-  if (!listed_) describe_hand(f, own().hand);
+  if (!listed_) {
+    describe_hand(f, own().hand);
+    describe_device(f, own().device);
+  }
   std::vector<HeldTool>& tools = scene_.tools;
   const auto visit = [&](Fields& o, std::size_t i) {
     if (i == tools.size()) tools.emplace_back().guards.passivity = standard_.guards.passivity;
@@ -95,14 +105,17 @@ void ToolsDescription::visit_rest(Fields& f) {
               fmt::format("name = {}: a body has it too", quote_for_message(tool.name)));
     describe_tool(o, tool.tool);
     describe_hand(o, tool.hand);
+    describe_device(o, tool.device);
     describe_method(o, tool.method, standard_.method);
     describe_guards(o, tool.guards, standard_.guards);
   };
-  f.items({.name = "tools",
-           .doc = "several tools, each in a hand of its own, instead of `tool` and `hand`; what one leaves out of "
-                  "`method`, `input`, `safety` and `passivity` is as the scene's own keys say",
-           .def = "held_tool"},
-          {1, kMaxTools}, listed_ ? tools.size() : 0, visit);
+  f.items(
+      {.name = "tools",
+       .doc =
+           "several tools, each in a hand of its own, instead of `tool`, `hand` and `device`; what one leaves out of "
+           "`method`, `input`, `safety` and `passivity` is as the scene's own keys say",
+       .def = "held_tool"},
+      {1, kMaxTools}, listed_ ? tools.size() : 0, visit);
   f.require(!tools.empty(), fmt::format("tools: has 0 items; must be 1 to {}", kMaxTools));
 }
 

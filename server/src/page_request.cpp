@@ -21,7 +21,7 @@ constexpr std::array kForms = {
     Form{"speed", Kind::kSpeed, "v"},   Form{"method", Kind::kMethod, "n"}, Form{"scene", Kind::kScene, "n"},
     Form{"set", Kind::kSet, "nv"},      Form{"record", Kind::kRecord, "o"}, Form{"play", Kind::kPlay, "n"},
     Form{"repeat", Kind::kRepeat, "n"}, Form{"seek", Kind::kSeek, "v"},     Form{"live", Kind::kLive, ""},
-    Form{"stress", Kind::kStress, "o"},
+    Form{"stress", Kind::kStress, "o"}, Form{"device", Kind::kDevice, "o"},
 };
 
 /// Finite, and no further than anything that is held could be.

@@ -28,6 +28,7 @@ struct PageRequest {
     kSeek,    ///< value: time of the film [s]
     kLive,    ///< leave the film
     kStress,  ///< on: compute it
+    kDevice,  ///< on: let the force of real devices in again; off: stop it at once
   };
   Kind kind = Kind::kLetGo;
   std::string name;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "catalogue.h"
+#include "device_watch.h"
 #include "hands.h"
 #include "page_request.h"
 #include "palpate/core/clock.h"
@@ -27,10 +28,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = PageRequest::Kind;
 
-enum Channel : std::size_t { kGeometry, kState, kSurface, kFrame };
+enum Channel : std::size_t { kGeometry, kState, kSurface, kFrame, kDevices };
 
-constexpr double kFramePeriod = 1.0 / 60.0;  // [s]
-constexpr double kStatePeriod = 0.25;        // [s]
+constexpr double kFramePeriod = 1.0 / 60.0;   // [s]
+constexpr double kStatePeriod = 0.25;         // [s]
+constexpr double kDevicePeriod = 1.0 / 30.0;  // [s]
 /// Ticks in a frame: as many as a page may miss without a gap in its plots.
 constexpr std::size_t kTicksInFrame = 250;
 constexpr std::size_t kStepsInFrame = 16;
@@ -39,7 +41,7 @@ constexpr double kForever = 1e6;  // [s]
 class Viewer final : public RunSink {
  public:
   Viewer(const Scene& scene, const std::string& method, const ViewerSettings& settings)
-      : settings_(settings), given_(scene), server_(settings.server, viewer_assets()) {
+      : settings_(settings), given_(scene), server_(settings.server, viewer_assets()), devices_(settings.hands) {
     load(scene, method);
     if (settings_.ready) settings_.ready(server_.url());
   }
@@ -87,14 +89,25 @@ class Viewer final : public RunSink {
   }
 
   Hands::Maker hand_maker() const {
-    return [this](std::size_t tool) {
-      return replay_.empty() ? make_device(scene_, tool) : make_replay_device(replay_, {}, tool);
+    return [this](std::size_t tool) -> std::unique_ptr<Device> {
+      if (!replay_.empty()) return make_replay_device(replay_, {}, tool);
+      return is_real(tool) ? devices_.find(tool)->make_device(scene_, tool) : make_device(scene_, tool);
     };
   }
 
+  /// A real device has the tool, and pages leave it alone.
+  bool is_real(std::size_t tool) const noexcept { return replay_.empty() && devices_.find(tool); }
+  bool any_real() const noexcept { return replay_.empty() && devices_.any(); }
+
   /// Makes everything of a scene anew. Throws InputError, and leaves what there was if so.
-  void load(const Scene& scene, const std::string& method) {
-    auto world = std::make_unique<World>(make_world(scene));
+  void load(const Scene& wanted, const std::string& method) {
+    const Scene scene = devices_.with_devices(wanted, given_);
+    WorldExtras extras;
+    for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+      RealHand* real = devices_.find(i);
+      extras.starts.push_back((real ? real->make_device(scene, i) : make_device(scene, i))->read(0.0).pose);
+    }
+    auto world = std::make_unique<World>(make_world(scene, extras));
     const std::string own = find_common_method(scene.tools);
     std::string name = method.empty() ? own : method;
     if (!name.empty() && !refuse_method(scene, name, *world).empty()) name = own;
@@ -172,8 +185,12 @@ class Viewer final : public RunSink {
     }
     parts.watch = watch_.get();
     parts.memory = &memory_;
+    // A real hand keeps real time: while the world stands still or creeps it feels nothing.
+    segment_realtime_ ? devices_.resume(DeviceDesk::kByPause) : devices_.stop(DeviceDesk::kByPause);
+    RealtimeSettings realtime;
+    if (any_real()) realtime.ticks = devices_.tick_source();
     const RunSummary done =
-        segment_realtime_ ? run_realtime(run, {}, parts, control) : run_lockstep(run, parts, control);
+        segment_realtime_ ? run_realtime(run, realtime, parts, control) : run_lockstep(run, parts, control);
     if (segment_realtime_) {
       summary_.tick_times.merge(done.tick_times);
       summary_.step_times.merge(done.step_times);
@@ -209,7 +226,7 @@ class Viewer final : public RunSink {
   void attend(double t) {
     receive_all(t);
     // The scene's own hands have nothing more to do, and nobody holds a tool: from the beginning.
-    if (!hands_.any_held() && !paused_ && base_ + t >= scene_.run.seconds) {
+    if (!hands_.any_held() && !any_real() && !paused_ && base_ + t >= scene_.run.seconds) {
       end_of_hand_ = true;
       end_segment();
     }
@@ -219,6 +236,10 @@ class Viewer final : public RunSink {
       publish_live(base_ + t);
     }
     if (now >= next_state_) publish_state(base_ + t, scene_.run.seconds);
+    if (any_real() && now >= next_devices_) {
+      next_devices_ = now + kDevicePeriod;
+      server_.publish_text(kDevices, devices_.make_message(now));
+    }
   }
 
   /// Shows a film until a page wants something else. The loops stand still.
@@ -258,7 +279,7 @@ class Viewer final : public RunSink {
   bool control(const PageRequest& r, double t) {
     switch (r.kind) {
       case Kind::kHold:
-        return hands_.hold(r.tool, r.pose, r.grip);
+        return !is_real(r.tool) && hands_.hold(r.tool, r.pose, r.grip);
       case Kind::kLetGo:
         return hands_.let_go(r.tool);
       case Kind::kPause:
@@ -289,12 +310,20 @@ class Viewer final : public RunSink {
         want();
         if (!segment_realtime_) watch_->copy_out();
         return true;
+      case Kind::kDevice:
+        return switch_devices(r.on);
       case Kind::kSeek:
       case Kind::kLive:
         return false;
       default:
         return is_choice(r);
     }
+  }
+
+  bool switch_devices(bool on) {
+    on ? devices_.resume(DeviceDesk::kByHand) : devices_.stop(DeviceDesk::kByHand);
+    next_devices_ = 0.0;
+    return devices_.any();
   }
 
   /// Where all tools have the same method, there is none that is each one's own.
@@ -325,6 +354,8 @@ class Viewer final : public RunSink {
       case Kind::kStress:
         stress_ = r.on;
         return true;
+      case Kind::kDevice:
+        return switch_devices(r.on);
       case Kind::kHold:
       case Kind::kRecord:
         return false;
@@ -434,6 +465,7 @@ class Viewer final : public RunSink {
   const ViewerSettings settings_;
   const Scene given_;
   WebServer server_;
+  DeviceWatch devices_;
   Scene scene_;
   std::string replay_;  ///< recording whose hand is repeated; empty: the scene's
   std::unique_ptr<World> world_;
@@ -459,7 +491,7 @@ class Viewer final : public RunSink {
   double segment_wall_ = 0.0;  ///< when it would have begun, at its present speed [s]
   double step_until_ = 0.0;    ///< paused: goes on to here [s]
   std::int64_t start_ns_ = monotonic_ns();
-  double next_frame_ = 0.0, next_state_ = 0.0;
+  double next_frame_ = 0.0, next_state_ = 0.0, next_devices_ = 0.0;
 
   std::array<TickRow, kMaxTools> last_;  ///< of the tools
   LoopSamples samples_;

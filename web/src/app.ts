@@ -1,5 +1,6 @@
 import { Connection } from "./connection";
 import { fill, get, quantity, showLoops, showMethods, showSliders, showTools } from "./controls";
+import { DevicePanel } from "./device_panel";
 import { Frame, Geometry, State, Surface } from "./frame";
 import { Drag, Hand } from "./hand";
 import { Plots } from "./plots";
@@ -30,8 +31,9 @@ function makeView(): SceneView {
 }
 const view = makeView();
 const plots = new Plots(get("plots"));
-const connection = new Connection({ geometry: onGeometry, surface: (s: Surface) => view.setSurface(s), frame: onFrame, state: onState, connected: onConnected });
-const hand = new Hand(canvas, view, connection);
+const connection = new Connection({ geometry: onGeometry, surface: (s: Surface) => view.setSurface(s), frame: onFrame, state: onState, devices: (d) => devices.receive(d), connected: onConnected });
+const devices = new DevicePanel((message) => connection.send(message));
+const hand = new Hand(canvas, view, connection, devices.real);
 
 function onConnected(yes: boolean): void {
   document.body.classList.toggle("lost", !yes);
@@ -41,6 +43,7 @@ function onConnected(yes: boolean): void {
     return;
   }
   hand.letGo();
+  devices.forget();
   banner(state ? "Connection lost: the engine has stopped or cannot be reached. Trying again …" : "Connecting …");
 }
 
@@ -61,6 +64,7 @@ function onFrame(f: Frame): void {
 function onState(s: State): void {
   const scene = state?.scene;
   state = s;
+  if (s.film || s.repeating) devices.forget();
   plots.setStages(s.stages);
   const shown = s.film?.scene ?? s.scene;
   document.title = `${shown} · Palpate`;
@@ -134,6 +138,8 @@ function sayWho(s: State): string {
   const several = s.tools.length > 1;
   if (s.film) return "A recording plays";
   if (hand.held) return several ? `You hold ${s.tools[hand.tool]?.name}` : "You hold the tool";
+  const device = devices.nameOf(hand.tool);
+  if (device) return several ? `${device} holds ${s.tools[hand.tool]?.name}` : `${device} holds the tool`;
   if (s.repeating) return several ? "A recording's hands play" : "A recording's hand plays";
   return several ? "The scene's hands play" : "The scene's own hand plays";
 }
@@ -143,6 +149,7 @@ function draw(now: number): void {
   if (frame && state) {
     const tool = frame.tools[hand.tool];
     view.update(frame, state, hand.tool);
+    devices.show(hand.tool);
     showTools(state, hand.tool, (i) => hand.choose(i));
     get("grip").hidden = state.tools[hand.tool]?.kind !== "fingers";
     get("force").textContent = Math.hypot(...tool.force).toFixed(2);

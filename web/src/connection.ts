@@ -1,4 +1,5 @@
 // The socket to the engine: comes back by itself when it was lost.
+import { Device } from "./device_panel";
 import { Frame, Geometry, State, Surface, readMessage } from "./frame";
 
 export interface Listener {
@@ -6,6 +7,7 @@ export interface Listener {
   surface(surface: Surface): void;
   frame(frame: Frame): void;
   state(state: State): void;
+  devices(devices: (Device | null)[]): void;
   connected(yes: boolean): void;
 }
 
@@ -30,7 +32,10 @@ export class Connection {
       this.listener.connected(true);
     };
     socket.onmessage = (event) => {
-      if (typeof event.data === "string") return this.listener.state(JSON.parse(event.data));
+      if (typeof event.data === "string") {
+        const text = JSON.parse(event.data);
+        return text.devices ? this.listener.devices(text.devices) : this.listener.state(text);
+      }
       const message = readMessage(event.data);
       if (message.kind === "frame") this.listener.frame(message.frame);
       else if (message.kind === "surface") this.listener.surface(message.surface);

@@ -25,7 +25,8 @@ export class Hand {
   private lastPoll = 0;
   private padMoved = -Infinity; // when the gamepad that holds the tool last moved [s]
 
-  constructor(canvas: HTMLCanvasElement, private readonly view: SceneView, private readonly connection: Connection) {
+  /// `taken`: tools that real devices hold.
+  constructor(canvas: HTMLCanvasElement, private readonly view: SceneView, private readonly connection: Connection, private readonly taken: ReadonlySet<number>) {
     canvas.addEventListener("pointerdown", (e) => this.down(e, canvas), { capture: true });
     canvas.addEventListener("pointermove", (e) => this.move(e), { capture: true });
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, (e) => e.pointerId === this.pointer && this.letGo());
@@ -65,7 +66,7 @@ export class Hand {
 
   private take(): boolean {
     const now = this.last?.tools[this.tool];
-    if (!now || !this.enabled) return false;
+    if (!now || !this.enabled || this.taken.has(this.tool)) return false;
     this.held = true;
     this.target.fromArray(now.device.position);
     const q = now.device.rotation;
@@ -87,7 +88,7 @@ export class Hand {
       const s = this.view.toScreen(p);
       return Math.hypot(s.x - e.clientX, s.y - e.clientY);
     }));
-    const distances = this.last.tools.map(distance);
+    const distances = this.last.tools.map((t, i) => (this.taken.has(i) ? Infinity : distance(t)));
     const least = Math.min(...distances);
     return least < (e.pointerType === "touch" ? kReach.touch : kReach.mouse) ? distances.indexOf(least) : -1;
   }

@@ -7,7 +7,8 @@
 
 #include "palpate/core/histogram.h"
 #include "palpate/devices/exchange.h"
-#include "palpate/devices/tick_source.h"
+#include "palpate/devices/round_trips.h"
+#include "palpate/haptics/tick_source.h"
 
 namespace palpate {
 
@@ -26,7 +27,10 @@ class DriverSeat {
   /// A sentence about what went wrong last, for people.
   void note(std::string text);
   /// Time from sending a force to the answer. The driver's thread.
-  void count_round_trip(std::int64_t ns) noexcept { round_trips_.add(ns); }
+  void count_round_trip(std::int64_t ns) noexcept {
+    round_trips_.add(ns);
+    live_round_trips_.add(ns);
+  }
   /// Sleeps, but not beyond the moment at which stop_wanted() becomes true by more than a few milliseconds.
   void pause(double seconds) const;
 
@@ -41,6 +45,7 @@ class DriverSeat {
   bool described_ = false;
   std::string note_;
   Histogram round_trips_;
+  RoundTripBins live_round_trips_;
 };
 
 /// One kind of device's protocol: all that differs between devices.
@@ -91,10 +96,15 @@ class DriverDevice final : public Device {
   std::uint32_t connections() const noexcept { return seat_.exchange_.connections(); }
   std::uint64_t samples() const noexcept { return seat_.exchange_.samples(); }
   std::uint64_t withheld() const noexcept { return seat_.exchange_.withheld(); }
+  /// See DeviceExchange.
+  std::uint64_t handed() const noexcept { return seat_.exchange_.handed(); }
+  std::int64_t handed_at() const noexcept { return seat_.exchange_.handed_at(); }
   std::string last_note() const;
   /// Ends the driver's thread; the device is then lost for good.
   void close();
-  /// From sending a force to the device's answer. After close().
+  /// From sending a force to the device's answer, coarsely, while it runs.
+  const RoundTripBins& live_round_trips() const noexcept { return seat_.live_round_trips_; }
+  /// The same in all its fineness. After close().
   const Histogram& round_trips() const noexcept { return seat_.round_trips_; }
 
  private:

@@ -29,8 +29,9 @@ class EngineSide {
   const HandPacket& answer() const noexcept { return answer_; }
   const HandHello& description() const noexcept { return description_; }
   const HandPose& pose() const noexcept { return pose_; }
-  /// The hand speaks in waves.
+  /// The hand speaks in waves; in torques, too.
   bool has_waves() const noexcept { return waves_.has_value(); }
+  bool has_turn_waves() const noexcept { return turn_waves_.has_value(); }
 
   /// Once a tick: what the scene wants to put into the hand from now on. The packet is to be sent to the hand of the
   /// session. With waves, pose() moves along with them.
@@ -46,6 +47,8 @@ class EngineSide {
 
  private:
   const HandKey* key() const noexcept { return key_ ? &*key_ : nullptr; }
+  void begin_waves(const HandPose& pose, std::int64_t now_ns);
+  void advance_waves(const Wrench& wrench, double dt) noexcept;
   void show_waves() noexcept;
   Heard take_pose(const HandPacketHeader& header, std::span<const std::byte> packet, std::int64_t now_ns);
 
@@ -57,7 +60,11 @@ class EngineSide {
   HandPacket answer_;
   HandHello description_;
   HandPose pose_;
-  std::optional<WaveEngineEnd> waves_;
+  std::optional<WaveEngineEnd> waves_, turn_waves_;
+  Pose at_;                       ///< with waves: where they have brought the tool
+  Twist moving_;                  ///< and how it moves
+  Quat told_ = Quat::Identity();  ///< the hand's own rotation, as it said last
+  Vec3 apart_ = Vec3::Zero();     ///< all turns of this end less all that the hand told of [rad]
   std::int64_t advanced_at_ = 0;  ///< [ns]
   std::uint32_t sequence_ = 0;
   std::uint32_t heard_ = 0;

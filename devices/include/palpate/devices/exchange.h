@@ -81,6 +81,10 @@ class DeviceExchange {
   std::uint32_t connections() const noexcept { return connections_.load(std::memory_order_relaxed); }
   std::uint64_t withheld() const noexcept { return withheld_.load(std::memory_order_relaxed); }
   std::uint64_t samples() const noexcept { return samples_.load(std::memory_order_relaxed); }
+  /// How many wrenches other than zero wrench_to_send() has given, and the `now_ns` of the last such call; 0: none.
+  /// What reaches a hand later was on its way then.
+  std::uint64_t handed() const noexcept { return handed_.load(std::memory_order_acquire); }
+  std::int64_t handed_at() const noexcept { return handed_at_.load(std::memory_order_acquire); }
 
  private:
   /// Plain arrays: a message must be trivially copyable.
@@ -106,6 +110,8 @@ class DeviceExchange {
   std::atomic<int> loss_{static_cast<int>(Loss::kNotConnected)};
   std::atomic<std::uint64_t> withheld_{0};
   std::atomic<std::uint64_t> samples_{0};
+  std::atomic<std::uint64_t> handed_{0};
+  std::atomic<std::int64_t> handed_at_{0};
   SampleMessage sample_{};    ///< fast loop's: the newest taken
   std::uint32_t served_ = 0;  ///< fast loop's: the connection that the last take() gave a sample of; 0: none
   WrenchMessage wrench_{};    ///< driver's: the newest taken

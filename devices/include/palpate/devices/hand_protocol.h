@@ -11,13 +11,13 @@
 #include "palpate/core/math.h"
 #include "palpate/devices/wave.h"
 
-// The network hand's protocol, version 1: docs/network-hand.md is the whole of it. Datagrams of fixed layout,
+// The network hand's protocol, version 2: docs/network-hand.md is the whole of it. Datagrams of fixed layout,
 // little-endian, each whole in itself: the newest counts, and one that is lost is not missed.
 namespace palpate {
 
-inline constexpr std::uint8_t kHandProtocolVersion = 1;
+inline constexpr std::uint8_t kHandProtocolVersion = 2;
 /// No datagram is longer [bytes].
-inline constexpr std::size_t kLongestHandPacket = 160;
+inline constexpr std::size_t kLongestHandPacket = 192;
 
 enum class HandPacketType : std::uint8_t {
   kHello = 1,    ///< hand → engine: here I am, and this is what I can do
@@ -45,6 +45,8 @@ struct HandHello {
   Vec3 workspace_max = Vec3::Zero();  ///< equal to min: not known [m]
   /// The hand speaks in waves of this impedance [N·s/m], so that delay cannot make it swing; 0: it does not.
   double wave_impedance = 0.0;
+  /// Torques travel as waves of this impedance [N·m·s/rad]; 0: with waves there are no torques.
+  double turn_wave_impedance = 0.0;
 };
 
 struct HandWelcome {
@@ -57,12 +59,14 @@ struct HandPose {
   std::uint32_t buttons = 0;
   double grip = 0.0;
   double grip_rate = 0.0;
-  WaveMessage wave;  ///< u so far; zeros without waves
+  WaveMessage wave{};       ///< u so far; zeros without waves
+  WaveMessage turn_wave{};  ///< the same of torque and angular velocity
 };
 
 struct HandWrench {
   Wrench wrench;
-  WaveMessage wave;  ///< w so far; zeros without waves
+  WaveMessage wave{};       ///< w so far; zeros without waves
+  WaveMessage turn_wave{};  ///< the same of torque and angular velocity
 };
 
 /// A shared secret. Every datagram ends in 16 bytes of HMAC-SHA256 over all before them; without a key they are zeros.
@@ -90,6 +94,9 @@ HandPacket encode_bye(const HandPacketHeader& header, const HandKey* key);
 /// The header of a datagram that is of this protocol, of the length that its type has and signed with the key; else
 /// nothing.
 std::optional<HandPacketHeader> check_packet(std::span<const std::byte> packet, const HandKey* key);
+
+/// The version of a datagram of this protocol, whichever it is; 0: it is of none.
+int protocol_version(std::span<const std::byte> packet) noexcept;
 
 /// Of packets that check_packet() found good. Numbers may still be absurd.
 HandHello decode_hello(std::span<const std::byte> packet);

@@ -9,9 +9,10 @@ namespace palpate {
 struct HandSideSettings {
   HandHello description;
   std::optional<HandKey> key;
-  /// Set: force and velocity travel as waves. Needed as soon as a round trip takes more than a few milliseconds, and
-  /// then only forces come, no torques.
+  /// Set: force and velocity travel as waves. Needed as soon as a round trip takes more than a few milliseconds.
   std::optional<WaveSettings> waves;
+  /// With waves: torques travel too, by this line; without it none come.
+  std::optional<WaveSettings> turn_waves;
   /// A wrench older than this is no longer given [s].
   double wrench_valid_for = 0.025;
   /// Between two hellos [s].
@@ -40,10 +41,11 @@ class HandSide {
 
  private:
   const HandKey* key() const noexcept { return settings_.key ? &*settings_.key : nullptr; }
+  void make_lines();
   HandPacketHeader next_header(HandPacketType type) noexcept;
 
   HandSideSettings settings_;
-  std::optional<WaveHandEnd> waves_;
+  std::optional<WaveHandEnd> waves_, turn_waves_;
   std::uint64_t number_;
   std::uint64_t session_ = 0;
   std::uint32_t sequence_ = 0;

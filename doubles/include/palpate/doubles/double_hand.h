@@ -34,6 +34,9 @@ enum class Fault {
 };
 inline constexpr int kFaultKinds = 6;
 
+/// A safety stage that changes nothing: for those who play a device's motors, not a hand's guard.
+SafetySettings transparent_safety();
+
 /// What is physically there: a handle on a desk, a hand that holds it, and motors that push. In words instead of axes:
 /// x is to the right, y up, z towards the user; each double turns that into its own axes by itself.
 struct HandleTruth {
@@ -70,7 +73,7 @@ class DoubleHand {
   Wrench felt();
   /// The largest force since the last call [N].
   double take_peak();
-  /// How often the motors were told to push, with a force that is not zero.
+  /// How often the motors were told a new force: not zero, and not the one that they have.
   std::uint64_t pushes() const;
 
  private:

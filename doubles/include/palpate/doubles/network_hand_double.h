@@ -20,7 +20,7 @@ struct NetworkHandDoubleSettings {
   std::uint16_t port = 10101;  ///< of the engine, on 127.0.0.1
   PoorNetwork network;
   std::optional<std::string> key;
-  std::optional<WaveSettings> waves;
+  std::optional<WaveSettings> waves, turn_waves;
   unsigned seed = 1;
 };
 

@@ -19,6 +19,7 @@
 namespace palpate {
 
 class Fields;
+class TickSource;
 
 /// How long and at which rates the two loops run. Times in seconds.
 struct RunSettings {
@@ -74,6 +75,7 @@ struct HandSummary {
 /// What a run was, in numbers.
 struct RunSummary {
   std::uint64_t ticks = 0;
+  std::uint64_t driven_ticks = 0;  ///< realtime: of the ticks, those that a device's own thread called
   std::uint64_t steps = 0;
   double seconds = 0.0;   ///< simulated (lockstep) or passed (realtime)
   Histogram tick_times;   ///< computing time of a tick: the processor's (lockstep) or by the clock (realtime)
@@ -161,6 +163,10 @@ struct RealtimeSettings {
       80;  ///< SCHED_FIFO of the fast thread, 1–99; 0: leave as it is. The slow thread stays ordinary: it may overrun
   bool lock_memory = true;  ///< mlockall, so that no tick meets a page fault
   bool pin = true;          ///< the fast thread alone on the last core, if there are two or more
+  /// Set: the fast loop ticks in this device's thread, whenever that calls (no sooner than 0.7 dt after the last tick),
+  /// so that a force goes out in the period it was computed in. The fast thread watches, and ticks itself while it does
+  /// not: the device is then lost, and the simulation goes on. It outlives the run.
+  TickSource* ticks = nullptr;
 };
 
 /// Two threads on an absolute grid of the monotonic clock, and the calling thread, which feeds the sink.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "palpate/runtime/run.h"
+#include "palpate/scene/device.h"
 #include "palpate/scene/hand.h"
 #include "palpate/scene/tool.h"
 
@@ -16,6 +18,7 @@ struct HeldTool {
   std::string name{kOnlyTool};  ///< for joints, recordings and messages; no other tool of the scene has it
   SceneTool tool{};
   SceneHand hand{};
+  std::optional<SceneDevice> device{};  ///< in place of the hand where a run keeps real time
   std::string method = "reference";
   HandGuards guards = make_standard_guards({});
   bool operator==(const HeldTool&) const = default;

@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "palpate/core/histogram.h"
+#include "palpate/scene/real_hand.h"
 #include "palpate/scene/scene.h"
 #include "palpate/server/web_server.h"
 
@@ -17,6 +20,9 @@ struct ViewerSettings {
   std::function<std::string(const std::string& scene, const std::string& method)> make_recording_path;
   std::function<void(const std::string& url)> ready;  ///< called once pages can connect
   const std::atomic<bool>* stop = nullptr;            ///< set from any thread: end soon
+  /// Real devices that are the hands of the first tools, in whatever scene; null: the scene's own hand. They outlive
+  /// the viewer.
+  std::span<const std::unique_ptr<RealHand>> hands;
 };
 
 /// What a viewer did.

@@ -47,7 +47,7 @@ struct WebServerCounters {
 /// Thread: all calls from one thread, which is neither of the loops'.
 class WebServer {
  public:
-  static constexpr std::size_t kChannels = 4;
+  static constexpr std::size_t kChannels = 5;
 
   /// Throws InputError if it cannot listen, or if the address is open to others and there is no token.
   WebServer(const WebServerSettings& settings, std::span<const WebAsset> assets);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 namespace palpate {
 
@@ -14,10 +15,9 @@ struct TickHook {
 /// Something that has a fast thread of its own and calls a tick in it, between reading its device and writing to it. A
 /// force then reaches the device within the same period.
 ///
-/// Use: a runtime asks a device for its source (DriverDevice::tick_source()); if there is one it does not start a fast
-/// thread but drives its fast loop with drive(hook), waits for the run's end as it does for its own thread, and calls
-/// release(). A source that falls silent (a lost device) is the runtime's to notice: it ticks by its own thread until
-/// tick counts go on.
+/// Use: who runs a scene asks its device for the source (DriverDevice::tick_source()) and gives it to the realtime
+/// runtime (RealtimeSettings::ticks), which calls drive() with its own tick, and release() at the run's end. A source
+/// that falls silent (a lost device) is the runtime's to notice: it ticks by its own thread until it is called again.
 ///
 /// Threads: drive() and release() by the owner, in turns; run_tick() by the source's thread alone.
 class TickSource {
@@ -30,8 +30,7 @@ class TickSource {
   /// Returns when no tick is under way and none will come. Waits for one tick at most.
   void release() noexcept {
     driven_.store(false, std::memory_order_seq_cst);
-    while (in_tick_.load(std::memory_order_seq_cst)) {
-    }
+    while (in_tick_.load(std::memory_order_seq_cst)) std::this_thread::yield();
   }
   /// Ticks called so far.
   std::uint64_t ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }
