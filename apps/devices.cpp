@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -129,6 +130,15 @@ std::unique_ptr<HandPath> dipping_path() {
   return make_path(s);
 }
 
+std::uint16_t port_of(const std::string& text, std::uint16_t standard) {
+  if (text.empty()) return standard;
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65535)
+    fail_input("double: {} must be a port, 1 to 65535", quote_for_message(text));
+  return static_cast<std::uint16_t>(port);
+}
+
 int run_double(const std::string& name_and_where) {
   const auto [name, where] = split_device_name(name_and_where);
   DoubleHand hand(simulated_device_preset("touch"), dipping_path());
@@ -137,15 +147,18 @@ int run_double(const std::string& name_and_where) {
   std::unique_ptr<SpaceMouseDouble> mouse;
   if (name == "haply") {
     HaplyServiceSettings s;
-    s.port = 10001;
+    s.port = port_of(where, 10001);
     haply = std::make_unique<HaplyService>(hand, s);
   } else if (name == "network") {
-    network = std::make_unique<NetworkHandDouble>(hand, NetworkHandDoubleSettings{});
+    NetworkHandDoubleSettings s;
+    s.port = port_of(where, s.port);
+    network = std::make_unique<NetworkHandDouble>(hand, s);
   } else if (name == "space-mouse" && !where.empty()) {
     mouse = std::make_unique<SpaceMouseDouble>(hand, where);
   } else {
     fail_input(
-        "double {}: must be haply, network or space-mouse:PATH; vendors' libraries have shared objects of their own "
+        "double {}: must be haply[:PORT], network[:PORT] or space-mouse:PATH; vendors' libraries have shared objects "
+        "of their own "
         "(docs/devices.md)",
         quote_for_message(name_and_where));
   }
@@ -204,7 +217,7 @@ void add_devices(CLI::App& app, Action& action) {
   attempt->add_option("-s,--seconds", options->seconds, "how long it takes; default: 15")->check(CLI::PositiveNumber);
   attempt->footer("Example: palpate devices try haply");
   CLI::App* imitation = command->add_subcommand("double", "a device that is not there, for those who have none");
-  imitation->add_option("NAME", options->name, "haply, network or space-mouse:PATH")->required();
+  imitation->add_option("NAME", options->name, "haply[:PORT], network[:PORT] or space-mouse:PATH")->required();
   imitation->footer("Example: palpate devices double haply");
   command->callback([options, attempt, imitation, &action] {
     action = [options, attempt, imitation] {

@@ -47,6 +47,10 @@ $has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without
 for _ in $(seq 100); do grep -q runs "$work/double" && break; sleep 0.05; done
 "$palpate" devices try "space-mouse:$work/spnav.sock" --seconds 1 | grep -q "samples a second" || fail "devices try"
 "$palpate" run wall --device "space-mouse:$work/spnav.sock" --seconds 0.5 --no-record --json | is_json notes || fail "run --device"
+{ "$palpate" run two-hands --device lft=haply 2>&1 || true; } | grep -q 'no tool of two-hands is called "lft".*Did you mean "left"' || fail "a misspelt tool is answered"
+{ "$palpate" run wall --mapping scal=2 2>&1 || true; } | grep -q 'Did you mean "scale"' || fail "a misspelt key of the mapping is answered"
+"$palpate" run two-hands -m left=direct -m right=jacobian --device "right=space-mouse:$work/spnav.sock" --mapping right.scale=2 --seconds 0.5 --no-record --json > "$work/two.json" || fail "a device in the second hand"
+grep -q '"method": "jacobian"' "$work/two.json" && is_json devices < "$work/two.json" || fail "each tool has its own method and device"
 kill $double; wait $double || true
 "$palpate" bench wall --seconds 0.1 --json | is_json runs || fail "bench --json"
 "$palpate" reproduce | grep >/dev/null "sine-static-halfspace" || fail "reproduce lists"

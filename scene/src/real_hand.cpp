@@ -1,5 +1,7 @@
 #include "palpate/scene/real_hand.h"
 
+#include <algorithm>
+
 #include "palpate/core/clock.h"
 #include "palpate/core/log.h"
 
@@ -32,12 +34,17 @@ std::unique_ptr<Device> RealHand::make_device(const Scene& scene, std::size_t to
     mapping_.offset += palpate::make_device(scene, tool)->read(0.0).pose.position - mapping_.scale * at;
   }
   const std::string whose = scene.tools.size() > 1 ? held.name + ": " : "";
-  if (const auto warning = find_mapping_warning(mapping_, info(), held.tool.coupling.stiffness))
-    log::warn("{}{}", whose, *warning);
+  if (const auto warning = find_mapping_warning(mapping_, info(), held.tool.coupling.stiffness)) warn(whose + *warning);
   auto device = std::make_unique<MappedDevice>(std::make_unique<BorrowedDevice>(*driver_), mapping_, scene.run.dt);
   device->attach(desk_);
-  for (const std::string& warning : find_warnings(scene, *device, tool)) log::warn("{}{}", whose, warning);
+  for (const std::string& warning : find_warnings(scene, *device, tool)) warn(whose + warning);
   return device;
+}
+
+void RealHand::warn(const std::string& text) {
+  if (std::find(warned_.begin(), warned_.end(), text) != warned_.end()) return;
+  warned_.push_back(text);
+  log::warn("{}", text);
 }
 
 double RealHand::sample_rate() const noexcept {

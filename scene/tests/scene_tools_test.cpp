@@ -46,6 +46,42 @@ TEST(SceneTools, TwoHandsSurviveReadWriteRead) {
   EXPECT_EQ(write_scene(parse_scene(text, scene.source.file)), text);
 }
 
+TEST(SceneTools, DeviceIsReadWrittenAndRefusedWithWhatIsAllowed) {
+  const std::string device = R"("device": {"name": "haply", "scale": 4, "clutch_button": 1, "anchor": "origin"}, )";
+  const Scene scene = parse_scene(scene_text(device + kTap), "x.json");
+  ASSERT_TRUE(scene.first().device);
+  EXPECT_EQ(scene.first().device->name, "haply");
+  EXPECT_EQ(scene.first().device->mapping.scale, 4.0);
+  EXPECT_EQ(scene.first().device->mapping.clutch_button, 1);
+  EXPECT_EQ(scene.first().device->anchor, DeviceAnchor::kOrigin);
+  EXPECT_EQ(parse_scene(write_scene(scene), "x.json"), scene);
+  EXPECT_FALSE(parse_scene(scene_text(kTap), "x.json").first().device);
+  const auto refusal = [](const std::string& keys) {
+    return read_error(scene_text("\"device\": {" + keys + "}, " + kTap));
+  };
+  EXPECT_NE(refusal(R"("name": "hapley")").find("Did you mean \"haply\"?"), std::string::npos);
+  EXPECT_NE(refusal(R"("name": "force-dimension:/tmp/evil.so")").find("said on the command line"), std::string::npos);
+  EXPECT_NE(refusal(R"("drift": 0.7)").find("device.drift = 0.7: must be 0 to 0.5"), std::string::npos);
+  const std::string both = scene_text(R"("device": {}, "tools": [{)" + std::string(kTap) + "}]");
+  EXPECT_NE(read_error(both).find("give one of the two"), std::string::npos);
+}
+
+TEST(SceneTools, KeysOfADeviceAreSetFromText) {
+  SceneDevice device;
+  set_key(device, "rotation", "0,1.5,0", "here");
+  set_key(device, "force_scale", "0.5", "here");
+  set_key(device, "anchor", "origin", "here");
+  EXPECT_EQ(device.mapping.rotation, Vec3(0.0, 1.5, 0.0));
+  EXPECT_EQ(device.mapping.force_scale, 0.5);
+  EXPECT_EQ(device.anchor, DeviceAnchor::kOrigin);
+  const SceneDevice before = device;
+  EXPECT_NE(error_of([&] { set_key(device, "scale", "0", "here"); }).find("scale = 0: must be 0.01 to 100"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { set_key(device, "scal", "1", "here"); }).find("Did you mean \"scale\"?"), std::string::npos);
+  EXPECT_NE(error_of([&] { set_key(device, "scale", "\"", "here"); }), "");
+  EXPECT_EQ(device, before);
+}
+
 TEST(SceneTools, EachKeepsWhatIsItsOwn) {
   const Scene scene = read_two();
   const HeldTool &left = scene.tools[0], &right = scene.tools[1];

@@ -163,7 +163,8 @@ function draw(now: number): void {
       if (!slider.matches(":active")) slider.value = String(frame.time);
       get("film-clock").textContent = `${frame.time.toFixed(2)} of ${state.seconds.toFixed(2)} s`;
     }
-    if (hand.held) get("hint").classList.add("gone");
+    const none = state.tools.every((_, i) => devices.real.has(i)); // that a page could take
+    if (hand.held || none) get("hint").classList.add("gone");
   }
   view.draw();
   plots.draw(now, hand.tool, state && state.tools.length > 1 ? state.tools[hand.tool]?.name : "");
@@ -218,7 +219,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), percentiles: () => plots.percentiles, sets: () => view.sets },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), percentiles: () => plots.percentiles, sets: () => view.sets },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

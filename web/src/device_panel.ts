@@ -80,7 +80,7 @@ const micros = (us: number) => (us >= 1000 ? `${us / 1000} ms` : `${us} µs`);
 
 export class DevicePanel {
   readonly real = new Set<number>(); // tools that a device has
-  private devices: (Device | null)[] = [];
+  list: (Device | null)[] = []; // of the tools
   private readonly views: WorkspaceView[];
   private pressed = 0; // timer of the button that lets the force in
 
@@ -115,7 +115,7 @@ export class DevicePanel {
 
   /// Of the tools, in their order.
   receive(devices: (Device | null)[]): void {
-    this.devices = devices;
+    this.list = devices;
     this.real.clear();
     devices.forEach((d, i) => d && this.real.add(i));
   }
@@ -126,15 +126,15 @@ export class DevicePanel {
   }
 
   nameOf(tool: number): string {
-    return this.devices[tool]?.name ?? "";
+    return this.list[tool]?.name ?? "";
   }
 
   /// That of the tool that the page plots, or else the first.
   show(tool: number): void {
-    const d = this.devices[tool] ?? this.devices.find((x) => x) ?? undefined;
+    const d = this.list[tool] ?? this.list.find((x) => x) ?? undefined;
     get("device").hidden = get("device-switch").hidden = !d;
     if (!d) return;
-    const stopped = this.devices.some((x) => x?.stopped.includes("hand"));
+    const stopped = this.list.some((x) => x?.stopped.includes("hand"));
     get("device-stop").hidden = stopped;
     get("device-resume").hidden = !stopped;
     get("device-name").textContent = d.name;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { startEngine } from "./engine.mjs";
@@ -362,6 +363,52 @@ test("tools with a method each: one for all, and back to each its own", async ()
     await until(() => window.palpate.state().repeating !== "" && window.palpate.state().film === null);
     await methods("limited,halfspace");
     await untilText("#who", /^A recording's hands play/);
+  } finally {
+    await page.close();
+    await other.kill();
+    page = one;
+  }
+});
+
+test("a real device: its panel, and a button that takes the force away and gives it back slowly", async () => {
+  // The library's double goes round and round by itself, into the wall every four seconds.
+  const library = `force-dimension:${dirname(process.env.PALPATE)}/libdhd_double.so`;
+  const [one, other] = [page, await startEngine("wall", "--device", library)];
+  try {
+    page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+    page.on("pageerror", (e) => errors.push(e.message));
+    await page.goto(other.url);
+    await untilText("#device-name", /^omega/);
+    await untilText("#who", /^omega.* holds the tool/);
+    await untilText("#device-figures", /\d+ samples a second/);
+    await untilText("#device-trips-text", /half below \d+ (µs|ms)/);
+    const dot = () => page.evaluate(() => document.querySelector("#device-space .hand").getAttribute("cy"));
+    const before = await dot();
+    await until(([b]) => document.querySelector("#device-space .hand").getAttribute("cy") !== b, [before]);
+    // The force is let in when the hand was free.
+    const felt = () => until(() => Math.hypot(...window.palpate.devices()[0].sent) > 0.1);
+    await felt();
+    await picture("device");
+    await page.click("#device-stop");
+    await until(() => window.palpate.devices()[0].stopped.includes("hand") && window.palpate.devices()[0].phase !== "ready");
+    await untilText("#device-phase", /^(Stopped|Lost)/);
+    // What the scene asks for goes on, and nothing of it arrives.
+    await until(() => (window.most = Math.max(window.most ?? 0, ...window.palpate.devices()[0].sent.map(Math.abs)), Math.hypot(...window.palpate.devices()[0].asked) > 0.1));
+    assert.equal(await page.evaluate(() => window.most), 0);
+    await picture("device-stopped");
+    await page.click("#device-resume"); // a touch is not enough
+    await page.waitForTimeout(400);
+    assert.ok(await page.evaluate(() => window.palpate.devices()[0].stopped.includes("hand")));
+    await page.hover("#device-resume");
+    await page.mouse.down();
+    await until(() => !window.palpate.devices()[0].stopped.includes("hand"));
+    await page.mouse.up();
+    await untilText("#device-phase", /^(Waiting|Lost)/);
+    await felt();
+    await page.keyboard.press("Escape");
+    await until(() => window.palpate.devices()[0].stopped.includes("hand"));
+    const { malformed } = (await other.stop()).summary;
+    assert.equal(malformed, 0);
   } finally {
     await page.close();
     await other.kill();

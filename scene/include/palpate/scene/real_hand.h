@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "palpate/devices/driver.h"
 #include "palpate/scene/device.h"
@@ -19,7 +20,7 @@ class RealHand {
   explicit RealHand(const std::string& name_and_where);
 
   /// The device as it lies in a scene, for the hand of that tool; what the tool's `device` says of it counts. Warns
-  /// where it is not up to the tool's coupling. One at a time, which this outlives. Throws InputError.
+  /// where it is not up to the tool's coupling, once. One at a time, which this outlives. Throws InputError.
   std::unique_ptr<Device> make_device(const Scene& scene, std::size_t tool);
 
   const DeviceInfo& info() const noexcept { return driver_->info(); }
@@ -36,9 +37,12 @@ class RealHand {
   void close();
 
  private:
+  void warn(const std::string& text);
+
   std::unique_ptr<DriverDevice> driver_;
   DeviceDesk desk_;
   DeviceMappingSettings mapping_;
+  std::vector<std::string> warned_;  ///< what was said already
   std::int64_t opened_ns_;
   std::int64_t closed_ns_ = 0;  ///< 0: open
 };
