@@ -373,7 +373,7 @@ test("tools with a method each: one for all, and back to each its own", async ()
 test("a real device: its panel, and a button that takes the force away and gives it back slowly", async () => {
   // The library's double goes round and round by itself, into the wall every four seconds.
   const library = `force-dimension:${dirname(process.env.PALPATE)}/libdhd_double.so`;
-  const [one, other] = [page, await startEngine("wall", "--device", library)];
+  const [one, other] = [page, await startEngine("wall", "--device", library, "--mapping", "anchor=origin", "--mapping", "offset=0,0.005,0")];
   try {
     page = await browser.newPage({ viewport: { width: 900, height: 600 } });
     page.on("pageerror", (e) => errors.push(e.message));
