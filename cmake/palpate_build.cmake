@@ -120,7 +120,6 @@ function(palpate_sanitized_program target sanitizer)
   target_compile_options(${target} PRIVATE $<IF:$<STREQUAL:${sanitizer},address>,-O0,-O1> -g1 -fsanitize=${sanitizer} -fno-omit-frame-pointer -fno-sanitize-recover=all
     -Wno-subobject-linkage)
   target_link_options(${target} PRIVATE -fsanitize=${sanitizer})
-  target_compile_definitions(${target} PRIVATE $<$<STREQUAL:${sanitizer},thread>:BOOST_ASIO_DISABLE_FENCED_BLOCK>)
   target_link_libraries(${target} PRIVATE ${arg_LINKS} palpate_flags)
   target_precompile_headers(${target} PRIVATE <Eigen/Dense> <fmt/format.h> <string> <vector>)
 endfunction()

@@ -14,10 +14,6 @@ constexpr double kNetworkReach = 10.0;
 /// What the waves of torques forget about how turns add up is put right with this time constant [s].
 constexpr double kTurnCorrection = 0.1;
 
-bool is_sound(const WaveMessage& m) noexcept {
-  return m.integral.allFinite() && m.energy >= 0.0 && m.energy < 1e12;
-}
-
 bool is_sound(const HandPose& p) noexcept {
   return p.pose.position.norm() < kNetworkReach && std::abs(p.pose.rotation.norm() - 1.0) < 0.1 &&
          p.velocity.linear.allFinite() && p.velocity.angular.allFinite() && p.grip >= 0.0 && p.grip <= 1.0 &&

@@ -5,10 +5,6 @@ namespace {
 
 constexpr std::int64_t kEngineSilence = 500'000'000;  // [ns]; then a new session is asked for
 
-bool is_sound(const WaveMessage& m) noexcept {
-  return m.integral.allFinite() && m.energy >= 0.0;
-}
-
 std::int64_t to_ns(double seconds) noexcept {
   return static_cast<std::int64_t>(1e9 * seconds);
 }

@@ -24,6 +24,10 @@ void validate(const WaveSettings& settings, const Range& impedance) {
   });
 }
 
+bool is_sound(const WaveMessage& m) noexcept {
+  return m.integral.allFinite() && m.energy >= 0.0 && m.energy < 1e12;
+}
+
 Vec3 WaveInlet::next(double dt, double follow_time) noexcept {
   if (!(dt > 0.0)) return Vec3::Zero();
   Vec3 u = (arrived_.integral - given_.integral) / std::max(follow_time, dt);

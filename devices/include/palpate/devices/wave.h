@@ -32,6 +32,9 @@ struct WaveMessage {
   double energy = 0.0;           ///< ∫ ½|u|² dt [J]
 };
 
+/// Numbers that a message can have.
+bool is_sound(const WaveMessage& message) noexcept;
+
 /// The receiving half of an end. It follows the integral that arrives, and gives out no more energy than has arrived:
 /// so the line stays passive however its messages are delayed, reordered, bunched or lost (Niemeyer & Slotine 1998,
 /// sections on variable delay; the reservoir is theirs, the first-order follower is ours).
