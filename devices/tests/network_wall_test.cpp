@@ -257,7 +257,7 @@ TEST(TurnWaves, HandAndSceneTogetherGetNoMoreThanTheyGave) {
     Quat q = Quat::Identity();
     Vec3 angular = Vec3::Zero(), torque = Vec3::Zero();
     double given = 0.0;  // to both [J]
-    double most = 0.0, throughput = 0.0;
+    double most = 0.0, throughput = 0.0, farthest = 0.0;
     for (int tick = 0; tick < 5000; ++tick) {
       // Both wander about, slowly enough for the ticks.
       angular = 0.995 * angular + 0.05 * Vec3(normal(random), normal(random), normal(random));
@@ -266,6 +266,13 @@ TEST(TurnWaves, HandAndSceneTogetherGetNoMoreThanTheyGave) {
       const bool there = line.engine.has_session();
       const Vec3 felt = line.tick(q, angular, torque);
       q = (rotation_from_vector(kDt * angular) * q).normalized();
+      // What is put right beside what the line brings takes energy from the scene, never gives it any.
+      if (there) {
+        const Quat brought = rotation_from_vector(kDt * line.engine.pose().velocity.angular) * before;
+        const Vec3 led = rotation_vector(line.engine.pose().pose.rotation * brought.conjugate());
+        EXPECT_GE(led.dot(torque), -1e-14) << seed << " " << tick;
+        farthest = std::max(farthest, led.norm());
+      }
       const double to_hand = kDt * felt.dot(angular);
       const double to_scene =
           there ? -torque.dot(rotation_vector(line.engine.pose().pose.rotation * before.conjugate())) : 0.0;
@@ -275,6 +282,7 @@ TEST(TurnWaves, HandAndSceneTogetherGetNoMoreThanTheyGave) {
     }
     EXPECT_LT(most, 1e-5 * throughput) << seed;  // roundings of turns that are added as vectors
     EXPECT_GT(throughput, 1e-3) << seed;
+    EXPECT_GT(farthest, 1e-6) << seed;  // something was put right
   }
 }
 
