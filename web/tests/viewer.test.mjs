@@ -375,7 +375,7 @@ test("a real device: its panel, and a button that takes the force away and gives
   const library = `force-dimension:${dirname(process.env.PALPATE)}/libdhd_double.so`;
   const [one, other] = [page, await startEngine("wall", "--device", library, "--mapping", "anchor=origin", "--mapping", "offset=0,0.005,0")];
   try {
-    page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+    page = await browser.newPage({ viewport: { width: 640, height: 480 } });
     page.on("pageerror", (e) => errors.push(e.message));
     await page.goto(other.url);
     await untilText("#device-name", /^omega/);
