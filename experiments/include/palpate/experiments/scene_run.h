@@ -37,7 +37,8 @@ struct SceneRun {
 /// are fewer, a new one of the scene's is made.
 SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, std::vector<Device*> devices = {});
 
-/// Signed distance to the nearest surface of the world, positive outside.
+/// Signed distance to the nearest surface of the world, positive outside. Empty where something can move, or where
+/// there is no surface: what is known of a tool that lies among bodies is where it is, not how far from theirs.
 SignedDistance make_surface_distance(const World& world);
 
 }  // namespace palpate
