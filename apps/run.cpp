@@ -51,7 +51,6 @@ std::string safety_text(const SafetyCounters& s) {
   const auto add = [&](const char* what, std::uint64_t n) {
     if (n) parts.push_back(fmt::format("{} {}", what, n));
   };
-  add("ramp-in", s.ramping);
   add("clamped", s.clamped);
   add("slew-limited", s.slew_limited);
   add("stale model", s.stale_model);
@@ -81,7 +80,7 @@ struct HandFigures {
   std::string hand;    ///< who or what moved it
   SafetyCounters safety;
   InputCounters input;
-  double energy;  ///< given to the hand [J]
+  double energy, energy_max;  ///< given to the hand: by the end, and the most at any time [J]
 };
 
 /// Of every tool, in the scene's order.
@@ -91,8 +90,8 @@ std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& option
     const HandSummary& s = run.summary.hands[i];
     std::string hand(options.replay.empty() ? kind_name(scene.tools[i].hand) : "replay");
     if (i == 0 && !options.device.name.empty()) hand = options.device.name;
-    out.push_back(
-        {scene.tools.size() > 1 ? scene.tools[i].name : "", run.all()[i]->name, hand, s.safety, s.input, s.energy});
+    out.push_back({scene.tools.size() > 1 ? scene.tools[i].name : "", run.all()[i]->name, hand, s.safety, s.input,
+                   s.energy, s.energy_max});
   }
   return out;
 }
@@ -100,8 +99,9 @@ std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& option
 void print_hand(const HandFigures& h) {
   const std::string whose =
       h.tool.empty() ? std::string() : fmt::format("{}, method {}, {}: ", h.tool, h.method, h.hand);
-  fmt::print("hand       {}peak force {}, energy given {}; safety: {}\n", whose,
-             format_quantity(h.safety.peak_force, "N"), format_quantity(h.energy, "J"), safety_text(h.safety));
+  fmt::print("hand       {}peak force {}, energy given {} (final), {} (largest); safety: {}\n", whose,
+             format_quantity(h.safety.peak_force, "N"), format_quantity(h.energy, "J"),
+             format_quantity(h.energy_max, "J"), safety_text(h.safety));
   if (h.input.rejected()) fmt::print("device     {}{}\n", whose, input_text(h.input));
 }
 
@@ -130,7 +130,8 @@ void print_text(const Scene& scene, const RunOptions& options, const SceneRun& r
 Json hand_json(const HandFigures& h) {
   const SafetyCounters& c = h.safety;
   return {{"peak_force", c.peak_force},
-          {"energy", h.energy},
+          {"energy_final", h.energy},
+          {"energy_max", h.energy_max},
           {"safety",
            {{"ramping", c.ramping},
             {"clamped", c.clamped},
