@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 
 #include "command.h"
 #include "palpate/core/error.h"
 #include "palpate/experiments/compare_scene.h"
+#include "palpate/experiments/sweep.h"
 #include "palpate/scene/builtin.h"
 #include "text_file.h"
 
@@ -16,6 +18,7 @@ struct CompareCommand {
   bool closed_loop = false;
   bool replayed = false;
   bool no_truth_error = false;
+  SweepOptions sweep;
   int threads = 2;
   std::string output;
   bool json = false;
@@ -75,6 +78,62 @@ void print_text(const SceneComparison& comparison) {
   for (const std::string& sentence : describe_truth(comparison)) fmt::print("{}\n", sentence);
 }
 
+/// Both files of a report; returns the page's name.
+std::string write_files(const CompareCommand& options, const Scene& scene, const Report& report,
+                        const std::string& json) {
+  const std::string page = options.output.empty() ? make_free_path("reports", scene.name, ".html") : options.output;
+  make_parent_folder(page);
+  write_report(report, page);
+  write_text_file(page.substr(0, page.rfind(".html")) + ".json", json);
+  return page;
+}
+
+void print_sweep(const Sweep& sweep) {
+  for (const SweepPoint& p : sweep.points) {
+    std::vector<std::string> parts;
+    if (!std::isnan(p.rate)) parts.push_back(fmt::format("{:.4g} Hz", p.rate));
+    if (!std::isnan(p.stiffness)) parts.push_back(format_quantity(p.stiffness, "Pa"));
+    if (!std::isnan(p.friction)) parts.push_back(fmt::format("µ {:.3g}", p.friction));
+    fmt::print("{}", column(fmt::format("{}", fmt::join(parts, ", ")), 28));
+    std::vector<const NamedMetrics*> ranked;
+    for (const NamedMetrics& m : p.metrics) {
+      if (!m.truth) ranked.push_back(&m);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const NamedMetrics* a, const NamedMetrics* b) {
+      return a->metrics.force_error_rms < b->metrics.force_error_rms;
+    });
+    for (const NamedMetrics* m : ranked) {
+      const double error = m->metrics.force_error_relative;
+      fmt::print("  {} {}", m->name,
+                 std::isnan(error) ? format_quantity(m->metrics.force_error_rms, "N") : fmt::format("{:.1f} %", error));
+    }
+    fmt::print("\n");
+  }
+}
+
+int sweep_command(const CompareCommand& options, const Scene& scene, const SceneCompareOptions& compare) {
+  SweepOptions settings = options.sweep;
+  settings.methods = compare.methods;
+  settings.hand = compare.hand;
+  settings.threads = compare.threads;
+  settings.stop = compare.stop;
+  Sweep sweep;
+  {
+    Progress progress;
+    settings.progress = progress.reporter();
+    sweep = sweep_scene(scene, settings);
+  }
+  const std::string json = make_json(scene, sweep);
+  const std::string page = write_files(options, scene, make_report(scene, sweep), json);
+  if (options.json) {
+    fmt::print("{}\n", json);
+  } else {
+    print_sweep(sweep);
+    fmt::print("report {}\n", page);
+  }
+  return sweep.stopped ? kCheckFailed : kDone;
+}
+
 int compare_command(const CompareCommand& options) {
   Scene scene = find_scene(options.scene);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
@@ -85,23 +144,20 @@ int compare_command(const CompareCommand& options) {
   compare.truth_error = !options.no_truth_error;
   compare.threads = options.threads;
   compare.stop = &stop_requested();
+  if (options.sweep.any()) return sweep_command(options, scene, compare);
   SceneComparison comparison;
   {
     Progress progress;
-    compare.progress = [&](std::string_view what, double share) { progress.show(what, share); };
+    compare.progress = progress.reporter();
     comparison = compare_scene(scene, compare);
   }
-  const std::string page = options.output.empty() ? make_free_path("reports", scene.name, ".html") : options.output;
-  make_parent_folder(page);
-  write_report(make_report(scene, make_world(scene), comparison), page);
-  const std::string data = page.substr(0, page.rfind(".html")) + ".json";
   const std::string json = make_json(scene, comparison);
-  write_text_file(data, json);
+  const std::string page = write_files(options, scene, make_report(scene, make_world(scene), comparison), json);
   if (options.json) {
     fmt::print("{}\n", json);
   } else {
     print_text(comparison);
-    fmt::print("report {}\ndata   {}\n", page, data);
+    fmt::print("report {}\n", page);
   }
   return comparison.stopped ? kCheckFailed : kDone;
 }
@@ -123,10 +179,21 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_flag("--no-truth-error", options->no_truth_error,
                     "not the truth at half the time step nor with the hand beside: two of the longest runs less");
   command->add_option("--threads", options->threads, "runs at a time; default: 2")->check(CLI::Range(1, 64));
+  command->add_option("--rates", options->sweep.rates, "go through these rates of the slow loop [Hz]: 10,20,50,100")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--stiffness", options->sweep.stiffness, "go through these Young's moduli of all soft bodies [Pa]")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command->add_option("--friction", options->sweep.friction, "go through these coefficients of friction of all bodies")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", options->output, "report to write; default: reports/SCENE-NNN.html");
   command->add_flag("--json", options->json, "metrics as JSON on standard output (always written beside the report)");
   command->footer(
       "Example: palpate compare sine-static --methods halfspace,direct\n"
+      "Example: palpate compare soft-block --rates 10,20,50,100 --stiffness 1e3,1e4,1e5\n"
       "In --json, \"runs\" are those of the replayed hand where there are both, \"closed_loop\" the others, and "
       "\"leading\"\n"
       "says which of them fits the scene.");

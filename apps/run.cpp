@@ -4,6 +4,7 @@
 #include "command.h"
 #include "palpate/core/error.h"
 #include "palpate/core/log.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/experiments/scene_run.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/recording.h"
@@ -112,11 +113,13 @@ void print_text(const Scene& scene, const RunOptions& options, const SceneRun& r
                                             : fmt::format("{} tools", hands.size());
   fmt::print("scene      {}, {}, {}, {:.3g} s{}\n", scene.name, how, options.lockstep ? "lockstep" : "realtime",
              s.seconds, s.stopped ? " (stopped)" : "");
-  fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}; {} missed\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
-             times_text(s.tick_times), s.tick_misses);
+  // Virtual time waits for whoever is late: nothing is missed in it.
+  const auto missed = [&](std::uint64_t count) { return options.lockstep ? "" : fmt::format("; {} missed", count); };
+  fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}{}\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
+             times_text(s.tick_times), missed(s.tick_misses));
   if (s.steps > 0) {
-    fmt::print("slow loop  {:.1f} Hz of {:.1f}; step {}; {} missed\n", rate(s.steps, s.seconds),
-               1.0 / scene.run.slow_period, times_text(s.step_times), s.step_misses);
+    fmt::print("slow loop  {:.1f} Hz of {:.1f}; step {}{}\n", rate(s.steps, s.seconds), 1.0 / scene.run.slow_period,
+               times_text(s.step_times), missed(s.step_misses));
   } else {
     fmt::print("slow loop  none: this method does all in the fast loop\n");
   }
@@ -188,10 +191,25 @@ Scene scene_of(const RunOptions& options) {
   return options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
 }
 
+/// Takes a method on the command line, and "auto", into the scene.
+void settle_method(Scene& scene, RunOptions& options) {
+  if (options.method == kAutoMethod) {
+    for (HeldTool& held : scene.tools) held.method = kAutoMethod;
+    options.method.clear();
+  }
+  if (!options.method.empty()) return;
+  Progress progress;
+  AdviceOptions advice;
+  advice.stop = &stop_requested();
+  advice.progress = progress.reporter();
+  if (settle_auto(scene, !options.lockstep, advice)) log::info("auto: method {}", scene.first().method);
+}
+
 int run_command(RunOptions options) {
   Scene scene = scene_of(options);
-  if (!options.method.empty()) find_method(options.method);
+  if (!options.method.empty() && options.method != kAutoMethod) find_method(options.method);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
+  settle_method(scene, options);
   std::optional<RealDevice> real;
   WorldExtras extras;
   std::vector<std::unique_ptr<Device>> own;
@@ -241,7 +259,8 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a scene with a hand, and record it");
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
-  command->add_option("-m,--method", options->method, "method; default: the scene's");
+  command->add_option("-m,--method", options->method,
+                      "method, or auto: the best of a short trial; default: the scene's");
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
       ->check(CLI::PositiveNumber);
   command->add_flag("--lockstep", options->lockstep,

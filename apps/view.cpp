@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "palpate/core/log.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
 #include "palpate/server/viewer.h"
@@ -37,9 +38,19 @@ void open_browser(const std::string& url) {
 }
 
 int view_command(const ViewOptions& options) {
-  const Scene scene =
-      options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
-  if (!options.method.empty()) find_method(options.method);
+  Scene scene = options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
+  if (options.method == kAutoMethod) {
+    for (HeldTool& held : scene.tools) held.method = kAutoMethod;
+  } else if (!options.method.empty()) {
+    find_method(options.method);
+  }
+  if (options.method.empty() || options.method == kAutoMethod) {
+    Progress progress;
+    AdviceOptions advice;
+    advice.stop = &stop_requested();
+    advice.progress = progress.reporter();
+    settle_auto(scene, true, advice);
+  }
   ViewerSettings settings;
   settings.server.port = static_cast<std::uint16_t>(options.port);
   settings.server.address = options.address;
@@ -57,7 +68,7 @@ int view_command(const ViewOptions& options) {
     std::fflush(stdout);
     if (!options.no_open) open_browser(url);
   };
-  const ViewerSummary done = run_viewer(scene, options.method, settings);
+  const ViewerSummary done = run_viewer(scene, options.method == kAutoMethod ? "" : options.method, settings);
   if (options.json) {
     fmt::print("{}\n", nlohmann::ordered_json{{"seconds", done.seconds},
                                               {"ticks", done.ticks},
@@ -85,7 +96,8 @@ void add_view(CLI::App& app, Action& action) {
   auto options = std::make_shared<ViewOptions>();
   CLI::App* command = app.add_subcommand("view", "run a scene with the viewer in the browser, the mouse as a hand");
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
-  command->add_option("-m,--method", options->method, "method; default: the scene's");
+  command->add_option("-m,--method", options->method,
+                      "method, or auto: the best of a short trial; default: the scene's");
   command->add_option("-s,--seconds", options->seconds, "ends after so long; default: at Ctrl-C")
       ->check(CLI::PositiveNumber);
   command->add_option("-p,--port", options->port, "or the next free one; default: 8642")->check(CLI::Range(0, 65535));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "palpate/haptics/replay.h"
 #include "palpate/record/replay_hand.h"
@@ -77,12 +78,12 @@ class SceneComparer {
 
  private:
   void choose_hands() {
-    const bool felt = feels(scene_), moves = bodies_move_away(scene_);
+    const bool felt = feels(scene_);
     using enum ComparedHand;
     std::vector<ComparedHand> hands = {kReplayed};
     if (!felt) {
       out_.lead = "The hand goes its way whatever it feels, so that all methods get the same motion.";
-    } else if (moves) {
+    } else if (fitting_hand(scene_) == kClosedLoop) {
       hands = {kClosedLoop, kReplayed};
       out_.lead =
           "The hand feels and bodies move away from it: the closed loop tells which method is right here. With the "
@@ -164,6 +165,8 @@ class SceneComparer {
         c.runs.push_back(std::move(run));
       }
     }
+    const bool all = options_.methods.empty() && out_.hands.front().hand == fitting_hand(scene_);
+    if (all && !out_.stopped) out_.chosen = find_nearest(out_.leading());
     if (!options_.truth_error || out_.stopped) return;
     for (std::size_t i = 0; i < scene_.tools.size(); ++i) {
       const RunData& truth = *truth_.all()[i];
@@ -210,6 +213,39 @@ bool bodies_move_away(const Scene& scene) noexcept {
     if (const auto* chain = std::get_if<SceneChain>(&body.kind)) return chain->clamp == SceneChain::Clamp::kNone;
     return std::holds_alternative<SceneRigid>(body.kind);
   });
+}
+
+ComparedHand fitting_hand(const Scene& scene) noexcept {
+  return feels(scene) && bodies_move_away(scene) ? ComparedHand::kClosedLoop : ComparedHand::kReplayed;
+}
+
+std::string find_nearest(const Comparison& comparison, double contact_seconds,
+                         const std::function<bool(const SceneRun&)>& may) {
+  const std::vector<const RunData*> truth = comparison.reference.all();
+  const std::vector<TickRow>& first = truth.front()->ticks;
+  double contact = 0.0;
+  std::size_t end = 0;
+  for (; end < first.size() && contact < contact_seconds; ++end) {
+    const auto touches = [&](const RunData* tool) { return tool->ticks[end].sent.force.norm() > kContactForce; };
+    if (end > 0 && std::ranges::any_of(truth, touches)) contact += first[end].time - first[end - 1].time;
+  }
+  std::string nearest;
+  double least = std::numeric_limits<double>::infinity();
+  for (const SceneRun& run : comparison.runs) {
+    if (may && !may(run)) continue;
+    const std::vector<const RunData*> tools = run.all();
+    double error = 0.0;
+    for (std::size_t k = 0; k < tools.size(); ++k) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < std::min(end, tools[k]->ticks.size()); ++i)
+        sum += (tools[k]->ticks[i].sent.force - truth[k]->ticks[i].sent.force).squaredNorm();
+      error += std::sqrt(sum);
+    }
+    if (!(error < least)) continue;
+    least = error;
+    nearest = run.data.name;
+  }
+  return nearest;
 }
 
 const Comparison* SceneComparison::find(ComparedHand hand) const noexcept {

@@ -65,7 +65,8 @@ SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& opti
     writer.emplace(options.recording, make_recording_header(scene, options.method, options.lockstep));
   Recorder recorder(out, options.keep_rows, writer ? &*writer : nullptr);
 
-  const RunParts parts(std::move(tools), &recorder);
+  RunParts parts(std::move(tools), &recorder);
+  parts.watch = options.watch;
   out.summary = options.lockstep ? run_lockstep(scene.run, parts, options.control)
                                  : run_realtime(scene.run, options.realtime, parts, options.control);
   if (writer) writer->close();

@@ -11,6 +11,7 @@
 #include "page_request.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
@@ -92,7 +93,8 @@ class Viewer final : public RunSink {
   }
 
   /// Makes everything of a scene anew. Throws InputError, and leaves what there was if so.
-  void load(const Scene& scene, const std::string& method) {
+  void load(Scene scene, const std::string& method) {
+    settle_auto(scene, true, {.stop = settings_.stop});
     auto world = std::make_unique<World>(make_world(scene));
     const std::string own = find_common_method(scene.tools);
     std::string name = method.empty() ? own : method;

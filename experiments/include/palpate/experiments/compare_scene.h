@@ -74,6 +74,16 @@ struct SceneComparison {
 /// Whether a hand of the scene feels (is simulated), and whether bodies can go away from where they are.
 bool feels(const Scene& scene) noexcept;
 bool bodies_move_away(const Scene& scene) noexcept;
+/// The hand whose comparison fits the scene: the closed loop if both are so.
+ComparedHand fitting_hand(const Scene& scene) noexcept;
+
+/// For so long [s] the truth must have been in contact until a method is chosen.
+inline constexpr double kTrialContact = 2.0;
+/// The method whose force is nearest to the truth's, RMS, from the start until any tool of the truth has been in
+/// contact for so long; of several tools the errors are added. Only of runs that `may` be it, all if it is empty. Empty
+/// if there are none.
+std::string find_nearest(const Comparison& comparison, double contact_seconds = kTrialContact,
+                         const std::function<bool(const SceneRun&)>& may = {});
 
 /// Runs in lockstep, `threads` at a time. Throws InputError.
 SceneComparison compare_scene(const Scene& scene, const SceneCompareOptions& options);

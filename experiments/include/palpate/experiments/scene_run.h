@@ -20,6 +20,7 @@ struct SceneRunOptions {
   std::string recording{};      ///< file to write; empty: none
   bool keep_rows = true;        ///< rows in SceneRun::data; off for long runs that are only recorded
   RunControl control{};
+  LoopWatch* watch = nullptr;  ///< sees the loops from inside
 };
 
 /// A run and what it gave.

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "palpate/runtime/run.h"
 #include "palpate/scene/hand.h"
 #include "palpate/scene/tool.h"
 
 namespace palpate {
+
+/// Stands for the method that does best on the scene; settle_auto() of layer experiments finds out which.
+inline constexpr std::string_view kAutoMethod = "auto";
 
 /// The guards of a hand of which nothing is said: a model is stale two slow periods after it should have come.
 HandGuards make_standard_guards(const RunSettings& run) noexcept;
