@@ -18,39 +18,48 @@ struct AdviseCommand {
 
 using Json = nlohmann::ordered_json;
 
-std::string hand_of(const Advice& advice) {
-  return std::string(kComparedHandNames[static_cast<std::size_t>(advice.trial.hands.front().hand)]);
+/// In percent, or in newtons where the touch is too light for that.
+std::string error_text(const Comparison& comparison, const NamedMetrics& like) {
+  for (const NamedMetrics& m : comparison.metrics) {
+    if (m.name != like.name || m.tool != like.tool) continue;
+    return std::isnan(m.metrics.force_error_relative) ? format_quantity(m.metrics.force_error_rms, "N")
+                                                      : format_quantity(m.metrics.force_error_relative, "%");
+  }
+  return "–";
+}
+
+/// Whether this machine holds a method at the scene's rates, and how fast its slow loop could be.
+std::string holding_text(const Scene& scene, const Metrics& m) {
+  if (!(m.tick_time_p99 < kLoad * scene.run.dt)) return "no: the tick is too long";
+  if (std::isnan(m.step_time_p99)) return "yes";
+  return fmt::format("{} {:.3g} Hz", m.step_time_p99 < kLoad * scene.run.slow_period ? "yes, up to" : "only",
+                     1.0 / holding_period(m.step_time_p99, scene.run.dt));
 }
 
 void print_methods(const Scene& scene, const Advice& advice) {
-  fmt::print("{:<24} {:>12} {:>10} {:>10}  {}\n", "method", "off by", "tick p99", "step p99", "holds on this machine");
+  const auto& hands = advice.trial.hands;
+  fmt::print("{:<24}", "method, off the truth by");
+  for (const SceneComparison::Part& part : hands)
+    fmt::print(" {:>13}", kComparedHandNames[static_cast<std::size_t>(part.hand)]);
+  fmt::print(" {:>10} {:>10}  {}\n", "tick p99", "step p99", "holds on this machine");
   for (const NamedMetrics& m : advice.trial.leading().metrics) {
     if (m.truth) continue;
-    const std::string name = m.tool.empty() ? m.name : fmt::format("{}, {}", m.name, m.tool);
-    const double step = m.metrics.step_time_p99, tick = m.metrics.tick_time_p99;
-    std::string holds = tick < kLoad * scene.run.dt ? "" : "no: the tick is too long";
-    if (holds.empty())
-      holds = std::isnan(step)
-                  ? "yes"
-                  : fmt::format("{} {:.3g} Hz", step < kLoad * scene.run.slow_period ? "yes, up to" : "only",
-                                1.0 / holding_period(step, scene.run.dt));
-    const bool light = std::isnan(m.metrics.force_error_relative);
-    fmt::print(
-        "{:<24} {:>12} {:>10} {:>10}  {}\n", name,
-        light ? format_quantity(m.metrics.force_error_rms, "N") : format_quantity(m.metrics.force_error_relative, "%"),
-        format_quantity(tick, "s"), format_quantity(step, "s"), holds);
+    fmt::print("{:<24}", m.tool.empty() ? m.name : fmt::format("{}, {}", m.name, m.tool));
+    for (const SceneComparison::Part& part : hands) fmt::print(" {:>13}", error_text(part.comparison, m));
+    fmt::print(" {:>10} {:>10}  {}\n", format_quantity(m.metrics.tick_time_p99, "s"),
+               format_quantity(m.metrics.step_time_p99, "s"), holding_text(scene, m.metrics));
   }
 }
 
 void print_text(const Scene& scene, const Advice& advice) {
-  fmt::print("{}: {:.2g} s of it with every method that can work there, {}, slow loop at {:.4g} Hz\n\n", scene.name,
-             advice.seconds, hand_of(advice), 1.0 / scene.run.slow_period);
+  fmt::print("{}: {:.2g} s of it with every method that can work there, slow loop at {:.4g} Hz\n\n", scene.name,
+             advice.seconds, 1.0 / scene.run.slow_period);
   print_methods(scene, advice);
   for (const SkippedMethod& s : advice.trial.leading().skipped) fmt::print("{:<24} cannot: {}\n", s.name, s.reason);
   const Metrics& truth = advice.trial.leading().metrics.front().metrics;
   fmt::print("\n");
   if (!(truth.force_peak > 0.0)) {
-    fmt::print("In this time the hand touched nothing, so that nothing can be said: --contact needs a touch.\n");
+    fmt::print("The hand touched nothing, so that nothing can be said.\n");
     return;
   }
   if (advice.truth_fits)
@@ -95,7 +104,7 @@ void print_json(const Scene& scene, const Advice& advice) {
     skipped.push_back({{"name", s.name}, {"reason", s.reason}});
   const Json out = {{"scene", scene.name},
                     {"seconds", advice.seconds},
-                    {"hand", kComparedHandKeys[static_cast<std::size_t>(advice.trial.hands.front().hand)]},
+                    {"leading", kComparedHandKeys[static_cast<std::size_t>(advice.trial.hands.front().hand)]},
                     {"nearest", advice.nearest},
                     {"holding", advice.holding},
                     {"truth_fits", advice.truth_fits},
@@ -130,7 +139,7 @@ void add_advise(CLI::App& app, Action& action) {
   command->add_option("SCENE", options->scene, "scene file or built-in scene")->required();
   command
       ->add_option("--contact", options->contact,
-                   "seconds of contact to try; default: 2. More says more of long scenes")
+                   "the trial ends after so many seconds of contact; default: 10. Less is quicker and may mislead")
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example: palpate advise soft-block\n\"method\": \"auto\" in a scene takes what this says.");

@@ -13,7 +13,7 @@ namespace {
 
 struct CompareCommand {
   std::string scene;
-  std::vector<std::string> methods;
+  std::vector<std::string> methods, without;
   double seconds = 0.0;
   bool closed_loop = false;
   bool replayed = false;
@@ -114,6 +114,7 @@ void print_sweep(const Sweep& sweep) {
 int sweep_command(const CompareCommand& options, const Scene& scene, const SceneCompareOptions& compare) {
   SweepOptions settings = options.sweep;
   settings.methods = compare.methods;
+  settings.without = compare.without;
   settings.hand = compare.hand;
   settings.threads = compare.threads;
   settings.stop = compare.stop;
@@ -139,6 +140,7 @@ int compare_command(const CompareCommand& options) {
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
   SceneCompareOptions compare;
   compare.methods = options.methods;
+  compare.without = options.without;
   if (options.closed_loop) compare.hand = ComparedHand::kClosedLoop;
   if (options.replayed) compare.hand = ComparedHand::kReplayed;
   compare.truth_error = !options.no_truth_error;
@@ -170,6 +172,7 @@ void add_compare(CLI::App& app, Action& action) {
       app.add_subcommand("compare", "all methods on the same hand motion, against the truth; one report");
   command->add_option("SCENE", options->scene, "scene file or built-in scene")->required();
   command->add_option("-m,--methods", options->methods, "methods; default: all")->delimiter(',');
+  command->add_option("--without", options->without, "all methods but these")->delimiter(',')->excludes("--methods");
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
       ->check(CLI::PositiveNumber);
   CLI::Option* closed = command->add_flag("--closed-loop", options->closed_loop,

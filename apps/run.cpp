@@ -24,6 +24,7 @@ struct RunOptions {
   bool no_record = false;
   std::string replay;
   RealDeviceOptions device;
+  std::string rate;       ///< of the slow loop; empty: the scene's
   bool headless = false;  ///< accepted, and always so: the viewer is a command of its own
   bool json = false;
 };
@@ -205,11 +206,38 @@ void settle_method(Scene& scene, RunOptions& options) {
   if (settle_auto(scene, !options.lockstep, advice)) log::info("auto: method {}", scene.first().method);
 }
 
+/// The rate of the slow loop that the command line asks for.
+void settle_rate(Scene& scene, const RunOptions& options) {
+  if (options.rate.empty()) return;
+  if (options.rate != "auto") {
+    double rate = 0.0;
+    if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate > 0.0))
+      fail_input("--rate {}: must be a number of hertz above 0, or auto", quote_for_message(options.rate));
+    set_slow_period(scene, 1.0 / rate);
+    return;
+  }
+  if (options.lockstep)
+    fail_input("--rate auto: what this machine holds has no say in lockstep, which is the same on every machine");
+  if (!options.method.empty()) {
+    for (HeldTool& held : scene.tools) held.method = options.method;
+  }
+  Progress progress;
+  AdviceOptions advice;
+  advice.stop = &stop_requested();
+  advice.progress = progress.reporter();
+  // A machine that is busier than in the trial is no reason to fade the force: how old a model may be stays as it was.
+  const std::vector<HeldTool> before = scene.tools;
+  set_slow_period(scene, measure_period(scene, advice));
+  for (std::size_t i = 0; i < before.size(); ++i)
+    scene.tools[i].guards.safety.stale_after = before[i].guards.safety.stale_after;
+}
+
 int run_command(RunOptions options) {
   Scene scene = scene_of(options);
   if (!options.method.empty() && options.method != kAutoMethod) find_method(options.method);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
   settle_method(scene, options);
+  settle_rate(scene, options);
   std::optional<RealDevice> real;
   WorldExtras extras;
   std::vector<std::unique_ptr<Device>> own;
@@ -263,6 +291,9 @@ void add_run(CLI::App& app, Action& action) {
                       "method, or auto: the best of a short trial; default: the scene's");
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
       ->check(CLI::PositiveNumber);
+  command->add_option(
+      "--rate", options->rate,
+      "of the slow loop [Hz], or auto: as fast as this machine holds in a short trial; default: the scene's");
   command->add_flag("--lockstep", options->lockstep,
                     "virtual time, one thread, the same bits every time; default: real time");
   command->add_option("-o,--record", options->record,

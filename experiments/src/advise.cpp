@@ -28,6 +28,19 @@ class ContactWatch final : public LoopWatch {
   std::atomic<bool> done_{false};
 };
 
+/// The scene from its start until there was enough contact, in lockstep.
+SceneRun run_trial(const Scene& scene, const std::string& method, const AdviceOptions& options) {
+  World world = make_world(scene);
+  ContactWatch watch(std::llround(options.contact_seconds / scene.run.dt), options.stop);
+  SceneRunOptions once;
+  once.method = method;
+  once.watch = &watch;
+  once.control.stop = &watch.done();
+  const std::string what = method.empty() ? "trial" : method;
+  if (options.progress) once.control.progress = [&](double t) { options.progress(what, 0.5 * t / scene.run.seconds); };
+  return run_scene(scene, world, once);
+}
+
 /// What decides which methods are likely to be good.
 struct SceneFacts {
   bool moves = false, soft = false, rigid = false;
@@ -105,31 +118,19 @@ const std::string& Advice::choice(bool realtime) const {
 Advice advise(const Scene& given, const AdviceOptions& options) {
   Scene scene = given;
   Advice out;
-  SceneRun truth;
-  {
-    World world = make_world(scene);
-    ContactWatch watch(std::llround(options.contact_seconds / scene.run.dt), options.stop);
-    SceneRunOptions once;
-    once.method = "reference";
-    once.watch = &watch;
-    once.control.stop = &watch.done();
-    if (options.progress)
-      once.control.progress = [&](double t) { options.progress("reference", 0.5 * t / scene.run.seconds); };
-    truth = run_scene(scene, world, once);
-  }
+  const SceneRun truth = run_trial(scene, "reference", options);
   scene.run.seconds = out.seconds = truth.summary.seconds;
   SceneCompareOptions compare;
   compare.truth_error = false;
   compare.threads = options.threads;
   compare.reference = &truth;
-  compare.hand = fitting_hand(scene);
   compare.stop = options.stop;
   if (options.progress)
     compare.progress = [&](std::string_view what, double share) { options.progress(what, 0.5 + 0.5 * share); };
   out.trial = compare_scene(scene, compare);
   out.truth_fits = 1e-9 * truth.summary.tick_times.compute_percentile_ns(0.99) < kLoad * scene.run.dt;
-  out.nearest = find_nearest(out.trial.leading(), options.contact_seconds);
-  out.holding = find_nearest(out.trial.leading(), options.contact_seconds, [&](const SceneRun& run) {
+  out.nearest = find_nearest(out.trial, options.contact_seconds);
+  out.holding = find_nearest(out.trial, options.contact_seconds, [&](const SceneRun& run) {
     return 1e-9 * run.summary.tick_times.compute_percentile_ns(0.99) < kLoad * scene.run.dt;
   });
   for (const SceneRun& run : out.trial.leading().runs) {
@@ -138,6 +139,12 @@ Advice advise(const Scene& given, const AdviceOptions& options) {
   }
   out.trial.chosen = out.nearest;
   return out;
+}
+
+double measure_period(const Scene& scene, const AdviceOptions& options) {
+  const RunSummary trial = run_trial(scene, {}, options).summary;
+  if (trial.steps == 0) return scene.run.slow_period;
+  return holding_period(1e-9 * trial.step_times.compute_percentile_ns(0.99), scene.run.dt);
 }
 
 bool settle_auto(Scene& scene, bool realtime, const AdviceOptions& options) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "palpate/haptics/replay.h"
+#include "palpate/methods/registry.h"
 #include "palpate/record/replay_hand.h"
 #include "run_jobs.h"
 
@@ -61,12 +63,39 @@ SceneRun run_method(const Scene& scene, World& world, const RunControl& control,
   return run_scene(scene, world, once, std::move(devices));
 }
 
+/// Past the last tick of a trial.
+std::size_t find_trial_end(const SceneRun& reference, double contact_seconds) {
+  const std::vector<const RunData*> tools = reference.all();
+  const std::vector<TickRow>& first = tools.front()->ticks;
+  double contact = 0.0;
+  std::size_t end = 0;
+  for (; end < first.size() && contact < contact_seconds; ++end) {
+    const auto touches = [&](const RunData* tool) { return tool->ticks[end].sent.force.norm() > kContactForce; };
+    if (end > 0 && std::ranges::any_of(tools, touches)) contact += first[end].time - first[end - 1].time;
+  }
+  return end;
+}
+
+/// Root of the sum of the squared errors of the force up to there, added over the tools.
+double sum_errors(const SceneRun& run, const SceneRun& reference, std::size_t end) {
+  const std::vector<const RunData*> tools = run.all(), truth = reference.all();
+  double error = 0.0;
+  for (std::size_t k = 0; k < tools.size(); ++k) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < std::min(end, tools[k]->ticks.size()); ++i)
+      sum += (tools[k]->ticks[i].sent.force - truth[k]->ticks[i].sent.force).squaredNorm();
+    error += std::sqrt(sum);
+  }
+  return error;
+}
+
 /// Everything that one comparison runs.
 class SceneComparer {
  public:
   SceneComparer(const Scene& scene, const SceneCompareOptions& options) : scene_(scene), options_(options) {
     World world = make_world(scene);
     methods_ = choose_methods(scene, world, options.methods, skipped_);
+    for (const std::string& name : options.without) std::erase(methods_, find_method(name).name);
     distance_ = make_surface_distance(world);
     choose_hands();
     add_jobs();
@@ -165,8 +194,8 @@ class SceneComparer {
         c.runs.push_back(std::move(run));
       }
     }
-    const bool all = options_.methods.empty() && out_.hands.front().hand == fitting_hand(scene_);
-    if (all && !out_.stopped) out_.chosen = find_nearest(out_.leading());
+    const bool all = options_.methods.empty() && (!options_.hand || !feels(scene_));
+    if (all && !out_.stopped) out_.chosen = find_nearest(out_);
     if (!options_.truth_error || out_.stopped) return;
     for (std::size_t i = 0; i < scene_.tools.size(); ++i) {
       const RunData& truth = *truth_.all()[i];
@@ -219,33 +248,22 @@ ComparedHand fitting_hand(const Scene& scene) noexcept {
   return feels(scene) && bodies_move_away(scene) ? ComparedHand::kClosedLoop : ComparedHand::kReplayed;
 }
 
-std::string find_nearest(const Comparison& comparison, double contact_seconds,
+std::string find_nearest(const SceneComparison& comparison, double contact_seconds,
                          const std::function<bool(const SceneRun&)>& may) {
-  const std::vector<const RunData*> truth = comparison.reference.all();
-  const std::vector<TickRow>& first = truth.front()->ticks;
-  double contact = 0.0;
-  std::size_t end = 0;
-  for (; end < first.size() && contact < contact_seconds; ++end) {
-    const auto touches = [&](const RunData* tool) { return tool->ticks[end].sent.force.norm() > kContactForce; };
-    if (end > 0 && std::ranges::any_of(truth, touches)) contact += first[end].time - first[end - 1].time;
-  }
-  std::string nearest;
-  double least = std::numeric_limits<double>::infinity();
-  for (const SceneRun& run : comparison.runs) {
-    if (may && !may(run)) continue;
-    const std::vector<const RunData*> tools = run.all();
-    double error = 0.0;
-    for (std::size_t k = 0; k < tools.size(); ++k) {
-      double sum = 0.0;
-      for (std::size_t i = 0; i < std::min(end, tools[k]->ticks.size()); ++i)
-        sum += (tools[k]->ticks[i].sent.force - truth[k]->ticks[i].sent.force).squaredNorm();
-      error += std::sqrt(sum);
+  const std::size_t end = find_trial_end(comparison.leading().reference, contact_seconds);
+  std::map<std::string, double> worst;
+  for (const SceneComparison::Part& part : comparison.hands) {
+    std::map<std::string, double> errors;
+    for (const SceneRun& run : part.comparison.runs) {
+      if (!may || may(run)) errors[run.data.name] = sum_errors(run, part.comparison.reference, end);
     }
-    if (!(error < least)) continue;
-    least = error;
-    nearest = run.data.name;
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& [name, error] : errors) best = std::min(best, error);
+    for (const auto& [name, error] : errors)
+      worst[name] = std::max(worst[name], best > 0.0 ? error / best : error > 0.0 ? 1e9 : 1.0);
   }
-  return nearest;
+  const auto least = std::ranges::min_element(worst, {}, [](const auto& entry) { return entry.second; });
+  return least == worst.end() ? std::string() : least->first;
 }
 
 const Comparison* SceneComparison::find(ComparedHand hand) const noexcept {

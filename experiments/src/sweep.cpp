@@ -127,6 +127,7 @@ Sweep sweep_scene(const Scene& scene, const SweepOptions& options) {
   Sweep out;
   SceneCompareOptions compare;
   compare.methods = options.methods;
+  compare.without = options.without;
   compare.truth_error = false;
   compare.threads = options.threads;
   compare.stop = options.stop;

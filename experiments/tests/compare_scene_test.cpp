@@ -48,7 +48,7 @@ TEST(CompareScene, TheClosedLoopLeadsWhereTheHandFeelsAndBodiesMoveAway) {
 }
 
 TEST(CompareScene, GivesTheSameBitsWithAnyNumberOfThreadsAndAsOneRunAfterTheOther) {
-  const Scene scene = short_scene("soft-block", 0.6);
+  const Scene scene = short_scene("soft-block", 0.3);
   SceneCompareOptions options;
   options.methods = {"direct", "jacobian", "compliance"};
   options.truth_error = false;

@@ -106,15 +106,14 @@
   function scalesOf(kind) {
     if (kind === "histogram")
       return { x: { time: false, distr: 3 }, y: { distr: 3, range: (u, low, high) => [0.5, Math.max(high * 1.5, 2)] } };
-    if (kind === "spectrum") return { x: { time: false, distr: 3 }, y: { distr: 3 } };
-    if (kind === "lines") return { x: { time: false, distr: 3 }, y: { range: (u, low, high) => [0, Math.max(high * 1.05, 1e-9)] } };
+    if (kind === "spectrum" || kind === "lines") return { x: { time: false, distr: 3 }, y: { distr: 3 } };
     return { x: { time: false } };
   }
 
   function drawLines(figure, plot) {
     const box = figure.querySelector(".canvas");
     const histogram = plot.kind === "histogram", spectrum = plot.kind === "spectrum", lines = plot.kind === "lines";
-    const logarithmic = histogram || spectrum, time = plot.kind === "time";
+    const logarithmic = histogram || spectrum || lines, time = plot.kind === "time";
     const x = spectrum ? { factor: 1, unit: plot.x_unit }
                        : prefixed(largestOf(plot.series.map(s => data.xs[s.x])) / (histogram ? 30 : 1), plot.x_unit);
     const y = spectrum ? { factor: 1, unit: plot.y_unit } : prefixed(largestOf(plot.series.map(s => s.y)), plot.y_unit);
@@ -137,7 +136,7 @@
       series: [{ label: plot.x_label, value: (u, v) => (v == null ? "–" : `${digits(v)} ${x.unit}`), dash: [] }],
     };
     if (logarithmic) for (const a of options.axes) a.values = logLabels;
-    if (lines) options.axes[0].values = logLabels;
+    if (lines) for (const a of options.axes) a.filter = (u, splits) => splits;
     plot.series.forEach(s => {
       const { color, dash, width: lineWidth } = look(s);
       options.series.push({

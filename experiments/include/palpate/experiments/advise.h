@@ -33,11 +33,11 @@ inline constexpr double kLoad = 0.7;
 
 /// What a trial run of a scene says about the methods.
 struct Advice {
-  SceneComparison trial{};  ///< every method that can work, against the truth, with the hand that fits the scene
-  double seconds = 0.0;     ///< of the scene, that were run
-  std::string holding{};    ///< the nearest of those whose ticks this machine holds (99 % below kLoad of a tick)
-  std::string nearest{};    ///< the method nearest to the truth; empty: the scene touches nothing, or none can work
-  bool truth_fits = false;  ///< the truth itself takes less than kLoad of a tick here: better than all methods
+  SceneComparison trial{};         ///< every method that can work, against the truth, with both hands where they differ
+  double seconds = 0.0;            ///< of the scene, that were run
+  std::string holding{};           ///< the nearest of those whose ticks this machine holds (99 % below kLoad of a tick)
+  std::string nearest{};           ///< find_nearest() of it; empty: none can work
+  bool truth_fits = false;         ///< the truth itself takes less than kLoad of a tick here: better than all methods
   double fastest = kNotAvailable;  ///< slow period at which it holds the steps of `holding`, likewise [s]
 
   /// What "method": "auto" takes: in real time the truth where it fits, else the nearest method that holds. In virtual
@@ -50,6 +50,10 @@ Advice advise(const Scene& scene, const AdviceOptions& options = {});
 
 /// The slow period at which a machine holds steps of that length [s].
 double holding_period(double step_time, double dt) noexcept;
+
+/// The slow period at which this machine holds the scene's own methods: from a trial of them in lockstep, which ends as
+/// advise()'s does. It depends on the machine, so it is for real time. Throws InputError.
+double measure_period(const Scene& scene, const AdviceOptions& options = {});
 
 /// Puts what advise() chooses in the place of "auto" wherever a tool of the scene has that; true if one had.
 bool settle_auto(Scene& scene, bool realtime, const AdviceOptions& options = {});

@@ -24,6 +24,7 @@ std::string_view explain(ComparedHand hand) noexcept;
 
 struct SceneCompareOptions {
   std::vector<std::string> methods{};   ///< besides `reference`; empty: all
+  std::vector<std::string> without{};   ///< not these, of all
   std::optional<ComparedHand> hand{};   ///< only this one; none: both, where they differ
   bool truth_error = true;              ///< runs the truth twice more, see TruthError
   int threads = 2;                      ///< runs at a time; what comes out does not depend on it, but for the times
@@ -77,12 +78,15 @@ bool bodies_move_away(const Scene& scene) noexcept;
 /// The hand whose comparison fits the scene: the closed loop if both are so.
 ComparedHand fitting_hand(const Scene& scene) noexcept;
 
-/// For so long [s] the truth must have been in contact until a method is chosen.
-inline constexpr double kTrialContact = 2.0;
+/// A trial ends when the truth has been in contact for so long [s]: most scenes are shorter, and tried whole. Two
+/// seconds were not enough: what a scene shows later may be another matter (docs/choosing-a-method.md).
+inline constexpr double kTrialContact = 10.0;
+
 /// The method whose force is nearest to the truth's, RMS, from the start until any tool of the truth has been in
-/// contact for so long; of several tools the errors are added. Only of runs that `may` be it, all if it is empty. Empty
-/// if there are none.
-std::string find_nearest(const Comparison& comparison, double contact_seconds = kTrialContact,
+/// contact for so long; of several tools the errors are added. Of two hands the one counts in which the method does
+/// worse, as a multiple of the best method's error there: a method that only one of them likes is none to take. Only of
+/// runs that `may` be it, all if it is empty. Empty if there are none.
+std::string find_nearest(const SceneComparison& comparison, double contact_seconds = kTrialContact,
                          const std::function<bool(const SceneRun&)>& may = {});
 
 /// Runs in lockstep, `threads` at a time. Throws InputError.

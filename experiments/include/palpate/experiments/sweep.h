@@ -12,11 +12,11 @@ namespace palpate {
 
 /// Which settings of a scene are gone through; an empty list leaves what the scene says.
 struct SweepOptions {
-  std::vector<double> rates{};      ///< of the slow loop [Hz]
-  std::vector<double> stiffness{};  ///< Young's modulus of all soft bodies [Pa]
-  std::vector<double> friction{};   ///< of all bodies
-  std::vector<std::string> methods{};
-  std::optional<ComparedHand> hand{};  ///< none: the one that fits the scene
+  std::vector<double> rates{};                    ///< of the slow loop [Hz]
+  std::vector<double> stiffness{};                ///< Young's modulus of all soft bodies [Pa]
+  std::vector<double> friction{};                 ///< of all bodies
+  std::vector<std::string> methods{}, without{};  ///< as in SceneCompareOptions
+  std::optional<ComparedHand> hand{};             ///< none: the one that fits the scene
   int threads = 2;
   std::function<void(std::string_view what, double share)> progress{};
   const std::atomic<bool>* stop = nullptr;

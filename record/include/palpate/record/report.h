@@ -34,7 +34,7 @@ enum class PlotKind : std::uint8_t {
   kPath,       ///< curves in a plane with equal scales
   kHistogram,  ///< counts (y) against bin edges (x), both axes logarithmic
   kSpectrum,   ///< density (y) against frequency (x), both axes logarithmic
-  kLines,      ///< against anything else, x logarithmic; every point is marked
+  kLines,      ///< against anything else, both axes logarithmic; every point is marked
 };
 
 /// A moment in a time plot that one should see.
