@@ -32,7 +32,7 @@ std::string error_text(const Comparison& comparison, const NamedMetrics& like) {
 std::string holding_text(const Scene& scene, const Metrics& m) {
   if (!(m.tick_time_p99 < kLoad * scene.run.dt)) return "no: the tick is too long";
   if (std::isnan(m.step_time_p99)) return "yes";
-  return fmt::format("{} {:.3g} Hz", m.step_time_p99 < kLoad * scene.run.slow_period ? "yes, up to" : "only",
+  return fmt::format("{} {:.4g} Hz", m.step_time_p99 < kLoad * scene.run.slow_period ? "yes, up to" : "only",
                      1.0 / holding_period(m.step_time_p99, scene.run.dt));
 }
 
