@@ -13,17 +13,35 @@
 namespace palpate {
 namespace {
 
+/// A hand that is played back on the device that it had: a force or torque that the device could not give in the
+/// truth's run is none here either.
+class SameDevice final : public Device {
+ public:
+  SameDevice(std::vector<DeviceState> track, const DeviceInfo& device)
+      : replay_(std::move(track)), info_(replay_.info()) {
+    info_.max_force = device.max_force;
+    info_.max_torque = device.max_torque;
+  }
+  const DeviceInfo& info() const noexcept override { return info_; }
+  DeviceState read(double time) noexcept override { return replay_.read(time); }
+  void write(const SafeWrench& wrench) noexcept override { replay_.write(wrench); }
+
+ private:
+  ReplayDevice replay_;
+  DeviceInfo info_;
+};
+
 /// The hands of a run, played back to another, `shift` [m] beside.
 class Replays {
  public:
-  explicit Replays(const SceneRun& run, const std::vector<Vec3>& shifts = {}) {
+  Replays(const Scene& scene, const SceneRun& run, const std::vector<Vec3>& shifts = {}) {
     const std::vector<const RunData*> tools = run.all();
     for (std::size_t i = 0; i < tools.size(); ++i) {
       std::vector<DeviceState> track = device_track(tools[i]->ticks);
       for (DeviceState& state : track) {
         if (!shifts.empty()) state.pose.position += shifts[i];
       }
-      replays_.push_back(std::make_unique<ReplayDevice>(std::move(track)));
+      replays_.push_back(std::make_unique<SameDevice>(std::move(track), make_device(scene, i)->info()));
     }
   }
   std::vector<Device*> devices() const {
@@ -33,7 +51,7 @@ class Replays {
   }
 
  private:
-  std::vector<std::unique_ptr<ReplayDevice>> replays_;
+  std::vector<std::unique_ptr<SameDevice>> replays_;
 };
 
 /// Across the mean force of each tool, so that to first order the hand goes as deep as before.
@@ -152,7 +170,7 @@ class SceneComparer {
     add(methods_[m], scene_.run.seconds, replayed ? truth : -1,
         [this, m, replayed, &to](World& world, const RunControl& control) {
           std::optional<Replays> replays;
-          if (replayed) replays.emplace(truth_);
+          if (replayed) replays.emplace(scene_, truth_);
           to = run_method(scene_, world, control, methods_[m], replays ? replays->devices() : std::vector<Device*>{});
         });
   }
@@ -166,12 +184,12 @@ class SceneComparer {
           RunControl control = given;
           if (given.progress) control.progress = [&](double t) { given.progress(2.0 * t); };
           std::optional<Replays> replays;
-          if (feels(scene_)) replays.emplace(truth_);
+          if (feels(scene_)) replays.emplace(scene_, truth_);
           finer_ =
               run_method(finer, world, control, "reference", replays ? replays->devices() : std::vector<Device*>{});
         });
     add("reference with the hand beside", scene_.run.seconds, truth, [this](World& world, const RunControl& control) {
-      const Replays replays(truth_, make_shifts(truth_));
+      const Replays replays(scene_, truth_, make_shifts(truth_));
       shifted_ = run_method(scene_, world, control, "reference", replays.devices());
     });
   }

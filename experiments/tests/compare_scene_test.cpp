@@ -71,6 +71,20 @@ TEST(CompareScene, GivesTheSameBitsWithAnyNumberOfThreadsAndAsOneRunAfterTheOthe
   }
 }
 
+// The omega class gives no torque: a replayed hand that got one would have a torque error of all of it.
+TEST(CompareScene, TheReplayedHandHasTheDeviceOfTheTruth) {
+  Scene scene = short_scene("soft-block", 0.7);
+  ASSERT_EQ(make_device(scene)->info().max_torque, 0.0);
+  SceneCompareOptions options;
+  options.methods = {"direct"};
+  options.truth_error = false;
+  options.hand = ComparedHand::kReplayed;
+  const SceneComparison c = compare_scene(scene, options);
+  const Metrics& m = c.leading().metrics.at(1).metrics;
+  EXPECT_GT(m.force_peak, 0.1);
+  EXPECT_TRUE(std::isnan(m.torque_error_rms)) << m.torque_error_rms;
+}
+
 TEST(CompareScene, TheTruthsOwnErrorShrinksWithItsTimeStep) {
   double previous = 0.0;
   for (const double dt : {0.002, 0.001, 0.0005}) {
