@@ -1,5 +1,6 @@
 "use strict";
-// Draws the plots of a report. Time plots and histograms are uPlot's; paths, which need equal scales, are drawn here.
+// Draws the plots of a report. Time plots and histograms are uPlot's; paths, which need equal scales, are drawn here. All in one
+// file: a report is one page that loads nothing.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const dashes = [[], [9, 4], [3, 3], [12, 3, 3, 3], [6, 2], [14, 5, 5, 5], [2, 2, 6, 2], [1, 3]];
