@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "palpate/core/error.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/geometry/mesh_check.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/metrics.h"
@@ -63,13 +64,25 @@ std::size_t end_of_copies(std::span<const WorldBody> bodies, std::size_t first) 
   return next;
 }
 
+void print_method(const std::string& method) {
+  const bool is_auto = method == kAutoMethod;
+  fmt::print("method  {} ({})\n", method, is_auto ? "the best of a short trial" : find_method(method).description);
+}
+
+/// What is likely to do best, from what is in the scene; nothing is run.
+std::string advice_line(const Scene& scene, World& world, const std::string& given) {
+  const std::vector<Suggestion> all = suggest_methods(scene, world);
+  if (all.empty() || !all.front().refused.empty()) return "no method but the truth (reference) can work here";
+  return fmt::format("likely {}: {}; measured by: palpate advise {}", all.front().method, all.front().reason, given);
+}
+
 /// Several tools are set apart by a line with the name of each.
 void print_tools(const Scene& scene) {
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     const HeldTool& held = scene.tools[i];
     if (scene.tools.size() > 1) {
       fmt::print("tool {}  {}\n", i + 1, held.name);
-      fmt::print("method  {} ({})\n", held.method, find_method(held.method).description);
+      print_method(held.method);
     }
     fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", std::visit(DescribeTool{}, held.tool.kind),
                held.tool.coupling.stiffness, held.tool.coupling.damping);
@@ -77,10 +90,9 @@ void print_tools(const Scene& scene) {
   }
 }
 
-void print_text(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
+void print_text(const Scene& scene, World& world, const std::vector<std::string>& warnings, const std::string& given) {
   fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
-  if (scene.tools.size() == 1)
-    fmt::print("method  {} ({})\n", scene.first().method, find_method(scene.first().method).description);
+  if (scene.tools.size() == 1) print_method(scene.first().method);
   fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
              1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
   print_tools(scene);
@@ -103,6 +115,7 @@ void print_text(const Scene& scene, const World& world, const std::vector<std::s
   for (const Joint& joint : world.joints()) fmt::print("joint   {}\n", joint.name);
   for (const std::string& warning : warnings) fmt::print("warning {}\n", warning);
   fmt::print("valid\n");
+  fmt::print("advice  {}\n", advice_line(scene, world, given));
 }
 
 void print_json(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
@@ -179,7 +192,7 @@ int check_command(const CheckCommand& options) {
     for (std::string& warning : find_warnings(scene, *make_device(scene, i), i))
       warnings.push_back(scene.tools.size() == 1 ? std::move(warning) : scene.tools[i].name + ": " + warning);
   }
-  options.json ? print_json(scene, world, warnings) : print_text(scene, world, warnings);
+  options.json ? print_json(scene, world, warnings) : print_text(scene, world, warnings, options.scene);
   return kDone;
 }
 

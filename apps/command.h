@@ -22,6 +22,7 @@ void add_view(CLI::App& app, Action& action);  ///< only where the viewer is bui
 void add_compare(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
 void add_mesh(CLI::App& app, Action& action);
+void add_advise(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
@@ -39,6 +40,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(std::string_view what, double share);
+  /// The same as a function, for those who report progress.
+  std::function<void(std::string_view, double)> reporter() {
+    return [this](std::string_view what, double share) { show(what, share); };
+  }
 
  private:
   bool terminal_;

@@ -26,6 +26,7 @@ void add_commands(CLI::App& app, Action& action) {
       });
 #endif
   add_compare(app, action);
+  add_advise(app, action);
   add_reproduce(app, action);
   add_mesh(app, action);
   add_check(app, action);

@@ -1,7 +1,10 @@
-#include "palpate/experiments/compare.h"
+#include <algorithm>
+#include <cmath>
 
 #include "command.h"
 #include "palpate/core/error.h"
+#include "palpate/experiments/compare_scene.h"
+#include "palpate/experiments/sweep.h"
 #include "palpate/scene/builtin.h"
 #include "text_file.h"
 
@@ -10,54 +13,153 @@ namespace {
 
 struct CompareCommand {
   std::string scene;
-  std::vector<std::string> methods;
+  std::vector<std::string> methods, without;
   double seconds = 0.0;
   bool closed_loop = false;
+  bool replayed = false;
+  bool no_truth_error = false;
+  SweepOptions sweep;
+  int threads = 2;
   std::string output;
   bool json = false;
 };
 
-/// The metrics that most people look at first.
-void print_text(const Comparison& comparison) {
-  fmt::print("{:<12} {:>12} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}\n", "method", "force error", "relative",
-             "largest jump", "off surface", "energy given", "tick p99", "step p99");
-  for (const NamedMetrics& run : comparison.metrics) {
-    const Metrics& m = run.metrics;
-    const std::string name = run.tool.empty() ? run.name : fmt::format("{}, {}", run.name, run.tool);
-    fmt::print("{:<12} {:>12} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}\n", name,
-               format_quantity(m.force_error_rms, "N"), format_quantity(m.force_error_relative, "%"),
-               format_quantity(m.force_jump_max, "N"), format_quantity(m.proxy_distance_max, "m"),
-               format_quantity(m.energy_max, "J"), format_quantity(m.tick_time_p99, "s"),
-               format_quantity(m.step_time_p99, "s"));
+/// Puts a column of text of that many characters, which fmt would count as bytes.
+std::string column(const std::string& text, std::size_t width) {
+  std::size_t length = 0;
+  for (const char c : text) length += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+  return std::string(width > length ? width - length : 0, ' ') + text;
+}
+
+const Metrics* find_metrics(const Comparison* comparison, const NamedMetrics& like) {
+  if (!comparison) return nullptr;
+  for (const NamedMetrics& m : comparison->metrics) {
+    if (m.name == like.name && m.tool == like.tool) return &m.metrics;
   }
-  for (const SkippedMethod& s : comparison.skipped) fmt::print("{:<12} left out: {}\n", s.name, s.reason);
+  return nullptr;
+}
+
+void print_row(const std::string& name, const std::vector<std::string>& cells) {
+  fmt::print("{:<24}", name);
+  for (const std::string& cell : cells) fmt::print("{}", column(cell, 13));
+  fmt::print("\n");
+}
+
+/// The metrics that most people look at first; of both hands side by side, the leading one's first.
+void print_text(const SceneComparison& comparison) {
+  std::vector<std::string> head;
+  for (const SceneComparison::Part& part : comparison.hands) {
+    head.emplace_back(part.hand == ComparedHand::kReplayed ? "replayed" : "closed loop");
+    head.emplace_back("RMS");
+  }
+  for (const char* name : {"noticed", "direction", "delay", "largest jump", "tick p99", "step p99"})
+    head.emplace_back(name);
+  print_row("force error, hand:", head);
+  for (const NamedMetrics& run : comparison.leading().metrics) {
+    const std::string name = run.tool.empty() ? run.name : fmt::format("{}, {}", run.name, run.tool);
+    std::vector<std::string> cells;
+    for (const SceneComparison::Part& part : comparison.hands) {
+      const Metrics* m = find_metrics(&part.comparison, run);
+      cells.push_back(format_quantity(m ? m->force_error_relative : kNotAvailable, "%"));
+      cells.push_back(format_quantity(m ? m->force_error_rms : kNotAvailable, "N"));
+    }
+    const Metrics& m = run.metrics;
+    for (const auto& [value, unit] : {std::pair{m.noticeable_share, "%"},
+                                      {m.direction_error, "°"},
+                                      {m.force_delay, "s"},
+                                      {m.force_jump_max, "N"},
+                                      {m.tick_time_p99, "s"},
+                                      {m.step_time_p99, "s"}})
+      cells.push_back(format_quantity(value, unit));
+    print_row(run.name == comparison.chosen ? name + " (auto)" : name, cells);
+  }
+  for (const SkippedMethod& s : comparison.leading().skipped) fmt::print("{:<24} left out: {}\n", s.name, s.reason);
+  fmt::print("\n{}\n", comparison.lead);
+  for (const std::string& sentence : describe_truth(comparison)) fmt::print("{}\n", sentence);
+}
+
+/// Both files of a report; returns the page's name.
+std::string write_files(const CompareCommand& options, const Scene& scene, const Report& report,
+                        const std::string& json) {
+  const std::string page = options.output.empty() ? make_free_path("reports", scene.name, ".html") : options.output;
+  make_parent_folder(page);
+  write_report(report, page);
+  write_text_file(page.substr(0, page.rfind(".html")) + ".json", json);
+  return page;
+}
+
+void print_sweep(const Sweep& sweep) {
+  for (const SweepPoint& p : sweep.points) {
+    std::vector<std::string> parts;
+    if (!std::isnan(p.rate)) parts.push_back(fmt::format("{:.4g} Hz", p.rate));
+    if (!std::isnan(p.stiffness)) parts.push_back(format_quantity(p.stiffness, "Pa"));
+    if (!std::isnan(p.friction)) parts.push_back(fmt::format("µ {:.3g}", p.friction));
+    fmt::print("{}", column(fmt::format("{}", fmt::join(parts, ", ")), 28));
+    std::vector<const NamedMetrics*> ranked;
+    for (const NamedMetrics& m : p.metrics) {
+      if (!m.truth) ranked.push_back(&m);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const NamedMetrics* a, const NamedMetrics* b) {
+      return a->metrics.force_error_rms < b->metrics.force_error_rms;
+    });
+    for (const NamedMetrics* m : ranked) {
+      const double error = m->metrics.force_error_relative;
+      fmt::print("  {} {}", m->name,
+                 std::isnan(error) ? format_quantity(m->metrics.force_error_rms, "N") : fmt::format("{:.1f} %", error));
+    }
+    fmt::print("\n");
+  }
+}
+
+int sweep_command(const CompareCommand& options, const Scene& scene, const SceneCompareOptions& compare) {
+  SweepOptions settings = options.sweep;
+  settings.methods = compare.methods;
+  settings.without = compare.without;
+  settings.hand = compare.hand;
+  settings.threads = compare.threads;
+  settings.stop = compare.stop;
+  Sweep sweep;
+  {
+    Progress progress;
+    settings.progress = progress.reporter();
+    sweep = sweep_scene(scene, settings);
+  }
+  const std::string json = make_json(scene, sweep);
+  const std::string page = write_files(options, scene, make_report(scene, sweep), json);
+  if (options.json) {
+    fmt::print("{}\n", json);
+  } else {
+    print_sweep(sweep);
+    fmt::print("report {}\n", page);
+  }
+  return sweep.stopped ? kCheckFailed : kDone;
 }
 
 int compare_command(const CompareCommand& options) {
   Scene scene = find_scene(options.scene);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
-  World world = make_world(scene);
-  CompareOptions compare;
+  SceneCompareOptions compare;
   compare.methods = options.methods;
-  compare.closed_loop = options.closed_loop;
+  compare.without = options.without;
+  if (options.closed_loop) compare.hand = ComparedHand::kClosedLoop;
+  if (options.replayed) compare.hand = ComparedHand::kReplayed;
+  compare.truth_error = !options.no_truth_error;
+  compare.threads = options.threads;
   compare.stop = &stop_requested();
-  Comparison comparison;
+  if (options.sweep.any()) return sweep_command(options, scene, compare);
+  SceneComparison comparison;
   {
     Progress progress;
-    compare.progress = [&](std::string_view method, double share) { progress.show(method, share); };
-    comparison = compare_methods(scene, world, compare);
+    compare.progress = progress.reporter();
+    comparison = compare_scene(scene, compare);
   }
-  const std::string page = options.output.empty() ? make_free_path("reports", scene.name, ".html") : options.output;
-  make_parent_folder(page);
-  write_report(make_comparison_report(scene, world, comparison), page);
-  const std::string data = page.substr(0, page.rfind(".html")) + ".json";
-  const std::string json = make_metrics_json(comparison.metrics);
-  write_text_file(data, json);
+  const std::string json = make_json(scene, comparison);
+  const std::string page = write_files(options, scene, make_report(scene, make_world(scene), comparison), json);
   if (options.json) {
     fmt::print("{}\n", json);
   } else {
     print_text(comparison);
-    fmt::print("report {}\ndata   {}\n", page, data);
+    fmt::print("report {}\n", page);
   }
   return comparison.stopped ? kCheckFailed : kDone;
 }
@@ -70,13 +172,34 @@ void add_compare(CLI::App& app, Action& action) {
       app.add_subcommand("compare", "all methods on the same hand motion, against the truth; one report");
   command->add_option("SCENE", options->scene, "scene file or built-in scene")->required();
   command->add_option("-m,--methods", options->methods, "methods; default: all")->delimiter(',');
+  command->add_option("--without", options->without, "all methods but these")->delimiter(',')->excludes("--methods");
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--closed-loop", options->closed_loop,
-                    "each method moves its own simulated hand; default: all get the hand of the reference run");
+  CLI::Option* closed = command->add_flag("--closed-loop", options->closed_loop,
+                                          "only with each method moving its own simulated hand; default: both");
+  command->add_flag("--replayed", options->replayed, "only with the hand of the truth's run for all; default: both")
+      ->excludes(closed);
+  command->add_flag("--no-truth-error", options->no_truth_error,
+                    "not the truth at half the time step nor with the hand beside: two of the longest runs less");
+  command->add_option("--threads", options->threads, "runs at a time; default: 2")->check(CLI::Range(1, 64));
+  command->add_option("--rates", options->sweep.rates, "go through these rates of the slow loop [Hz]: 10,20,50,100")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--stiffness", options->sweep.stiffness, "go through these Young's moduli of all soft bodies [Pa]")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command->add_option("--friction", options->sweep.friction, "go through these coefficients of friction of all bodies")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", options->output, "report to write; default: reports/SCENE-NNN.html");
   command->add_flag("--json", options->json, "metrics as JSON on standard output (always written beside the report)");
-  command->footer("Example: palpate compare sine-static --methods halfspace,direct");
+  command->footer(
+      "Example: palpate compare sine-static --methods halfspace,direct\n"
+      "Example: palpate compare soft-block --rates 10,20,50,100 --stiffness 1e3,1e4,1e5\n"
+      "In --json, \"runs\" are those of the replayed hand where there are both, \"closed_loop\" the others, and "
+      "\"leading\"\n"
+      "says which of them fits the scene.");
   command->callback([options, &action] { action = [options] { return compare_command(*options); }; });
 }
 

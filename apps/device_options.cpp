@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "command.h"
 #include "palpate/core/error.h"
+#include "palpate/core/log.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 
 namespace palpate {
@@ -97,7 +100,7 @@ std::string apply_method_options(Scene& scene, const std::vector<std::string>& m
     const auto [tool, named, rest] = split_tool(scene, text, '=');
     if (const std::size_t equals = rest.find('='); !named && equals != std::string_view::npos)
       fail_tool(scene, "--method", text, rest.substr(0, equals));
-    const std::string& name = find_method(rest).name;
+    const std::string name = rest == kAutoMethod ? std::string(rest) : find_method(rest).name;
     if (!named) {
       all = name;
       continue;
@@ -105,7 +108,7 @@ std::string apply_method_options(Scene& scene, const std::vector<std::string>& m
     each = true;
     scene.tools[tool].method = name;
   }
-  if (!each) return all;
+  if (!each && all != kAutoMethod) return all;
   for (HeldTool& held : scene.tools) {
     const auto is_named = [&](const std::string& text) { return text.starts_with(held.name + "="); };
     if (!all.empty() && std::none_of(methods.begin(), methods.end(), is_named)) held.method = all;
@@ -113,10 +116,19 @@ std::string apply_method_options(Scene& scene, const std::vector<std::string>& m
   return {};
 }
 
+void settle_methods(Scene& scene, bool realtime) {
+  Progress progress;
+  AdviceOptions advice;
+  advice.stop = &stop_requested();
+  advice.progress = progress.reporter();
+  if (settle_auto(scene, realtime, advice)) log::info("auto: method {}", scene.first().method);
+}
+
 void add_method_option(CLI::App& command, std::vector<std::string>& methods) {
   command
       .add_option("-m,--method", methods,
-                  "method of all tools, or TOOL=METHOD of one; repeatable. Default: the scene's")
+                  "method of all tools, or TOOL=METHOD of one; repeatable. auto: the best of a short trial. Default: the "
+                  "scene's")
       ->allow_extra_args(false);
 }
 

@@ -28,7 +28,9 @@ std::vector<std::unique_ptr<RealHand>> open_hands(const std::vector<std::string>
 /// [TOOL=]METHOD each. Gives the scene's tools their own methods where one is named, and returns the one that all of
 /// them are to have; empty: each its own. Throws InputError.
 std::string apply_method_options(Scene& scene, const std::vector<std::string>& methods);
-/// The option for that.
+/// Puts what a trial on the scene finds in the place of "auto", with progress on the terminal.
+void settle_methods(Scene& scene, bool realtime);
+/// The option for methods.
 void add_method_option(CLI::App& command, std::vector<std::string>& methods);
 
 /// Percentiles of a histogram of durations, in microseconds, as text.

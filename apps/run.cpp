@@ -5,6 +5,7 @@
 #include "device_options.h"
 #include "palpate/core/error.h"
 #include "palpate/core/log.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/experiments/scene_run.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/recording.h"
@@ -23,6 +24,7 @@ struct RunOptions {
   bool no_record = false;
   std::string replay;
   DeviceOptions device;
+  std::string rate;       ///< of the slow loop; empty: the scene's
   bool headless = false;  ///< accepted, and always so: the viewer is a command of its own
   bool json = false;
 };
@@ -52,7 +54,6 @@ std::string safety_text(const SafetyCounters& s) {
   const auto add = [&](const char* what, std::uint64_t n) {
     if (n) parts.push_back(fmt::format("{} {}", what, n));
   };
-  add("ramp-in", s.ramping);
   add("clamped", s.clamped);
   add("slew-limited", s.slew_limited);
   add("stale model", s.stale_model);
@@ -82,7 +83,7 @@ struct HandFigures {
   std::string hand;    ///< who or what moved it
   SafetyCounters safety;
   InputCounters input;
-  double energy;  ///< given to the hand [J]
+  double energy, energy_max;  ///< given to the hand: by the end, and the most at any time [J]
 };
 
 /// A run, and the real devices that were its hands; null where the scene's own was.
@@ -99,8 +100,8 @@ std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& option
     const HandSummary& s = run.summary.hands[i];
     std::string hand(options.replay.empty() ? kind_name(scene.tools[i].hand) : "replay");
     if (done.hands[i]) hand = done.hands[i]->info().name;
-    out.push_back(
-        {scene.tools.size() > 1 ? scene.tools[i].name : "", run.all()[i]->name, hand, s.safety, s.input, s.energy});
+    out.push_back({scene.tools.size() > 1 ? scene.tools[i].name : "", run.all()[i]->name, hand, s.safety, s.input,
+                   s.energy, s.energy_max});
   }
   return out;
 }
@@ -108,8 +109,9 @@ std::vector<HandFigures> list_hands(const Scene& scene, const RunOptions& option
 void print_hand(const HandFigures& h) {
   const std::string whose =
       h.tool.empty() ? std::string() : fmt::format("{}, method {}, {}: ", h.tool, h.method, h.hand);
-  fmt::print("hand       {}peak force {}, energy given {}; safety: {}\n", whose,
-             format_quantity(h.safety.peak_force, "N"), format_quantity(h.energy, "J"), safety_text(h.safety));
+  fmt::print("hand       {}peak force {}, energy given {} (final), {} (largest); safety: {}\n", whose,
+             format_quantity(h.safety.peak_force, "N"), format_quantity(h.energy, "J"),
+             format_quantity(h.energy_max, "J"), safety_text(h.safety));
   if (h.input.rejected()) fmt::print("device     {}{}\n", whose, input_text(h.input));
 }
 
@@ -125,11 +127,13 @@ void print_text(const Scene& scene, const RunOptions& options, const DoneRun& do
                                             : fmt::format("{} tools", hands.size());
   fmt::print("scene      {}, {}, {}, {:.3g} s{}\n", scene.name, how, options.lockstep ? "lockstep" : "realtime",
              s.seconds, s.stopped ? " (stopped)" : "");
-  fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}; {} missed\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
-             times_text(s.tick_times), s.tick_misses);
+  // Virtual time waits for whoever is late: nothing is missed in it.
+  const auto missed = [&](std::uint64_t count) { return options.lockstep ? "" : fmt::format("; {} missed", count); };
+  fmt::print("fast loop  {:.1f} Hz of {:.1f}; tick {}{}\n", rate(s.ticks, s.seconds), 1.0 / scene.run.dt,
+             times_text(s.tick_times), missed(s.tick_misses));
   if (s.steps > 0) {
-    fmt::print("slow loop  {:.1f} Hz of {:.1f}; step {}; {} missed\n", rate(s.steps, s.seconds),
-               1.0 / scene.run.slow_period, times_text(s.step_times), s.step_misses);
+    fmt::print("slow loop  {:.1f} Hz of {:.1f}; step {}{}\n", rate(s.steps, s.seconds), 1.0 / scene.run.slow_period,
+               times_text(s.step_times), missed(s.step_misses));
   } else {
     fmt::print("slow loop  none: this method does all in the fast loop\n");
   }
@@ -146,7 +150,8 @@ void print_text(const Scene& scene, const RunOptions& options, const DoneRun& do
 Json hand_json(const HandFigures& h) {
   const SafetyCounters& c = h.safety;
   return {{"peak_force", c.peak_force},
-          {"energy", h.energy},
+          {"energy_final", h.energy},
+          {"energy_max", h.energy_max},
           {"safety",
            {{"ramping", c.ramping},
             {"clamped", c.clamped},
@@ -227,10 +232,38 @@ std::vector<std::string> find_devices(Scene& scene, const RunOptions& options) {
   return names;
 }
 
+/// The rate of the slow loop that the command line asks for.
+void settle_rate(Scene& scene, const RunOptions& options, const std::string& method) {
+  if (options.rate.empty()) return;
+  if (options.rate != "auto") {
+    double rate = 0.0;
+    if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate > 0.0))
+      fail_input("--rate {}: must be a number of hertz above 0, or auto", quote_for_message(options.rate));
+    set_slow_period(scene, 1.0 / rate);
+    return;
+  }
+  if (options.lockstep)
+    fail_input("--rate auto: what this machine holds has no say in lockstep, which is the same on every machine");
+  if (!method.empty()) {
+    for (HeldTool& held : scene.tools) held.method = method;
+  }
+  Progress progress;
+  AdviceOptions advice;
+  advice.stop = &stop_requested();
+  advice.progress = progress.reporter();
+  // A machine that is busier than in the trial is no reason to fade the force: how old a model may be stays as it was.
+  const std::vector<HeldTool> before = scene.tools;
+  set_slow_period(scene, measure_period(scene, advice));
+  for (std::size_t i = 0; i < before.size(); ++i)
+    scene.tools[i].guards.safety.stale_after = before[i].guards.safety.stale_after;
+}
+
 int run_command(RunOptions options) {
   Scene scene = scene_of(options);
   const std::string method = apply_method_options(scene, options.methods);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
+  settle_methods(scene, !options.lockstep);
+  settle_rate(scene, options, method);
   DoneRun done;
   done.hands = open_hands(find_devices(scene, options));
   WorldExtras extras;
@@ -283,6 +316,9 @@ void add_run(CLI::App& app, Action& action) {
   add_method_option(*command, options->methods);
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
       ->check(CLI::PositiveNumber);
+  command->add_option(
+      "--rate", options->rate,
+      "of the slow loop [Hz], or auto: as fast as this machine holds in a short trial; default: the scene's");
   command->add_flag("--lockstep", options->lockstep,
                     "virtual time, one thread, the same bits every time; default: real time");
   command->add_option("-o,--record", options->record,

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "device_options.h"
 #include "palpate/core/log.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
 #include "palpate/server/viewer.h"
@@ -41,6 +42,7 @@ void open_browser(const std::string& url) {
 int view_command(const ViewOptions& options) {
   Scene scene = options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
   const std::string method = apply_method_options(scene, options.methods);
+  settle_methods(scene, true);
   const std::vector<std::unique_ptr<RealHand>> hands = open_hands(apply_device_options(scene, options.device));
   ViewerSettings settings;
   settings.hands = hands;

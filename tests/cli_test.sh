@@ -12,7 +12,7 @@ is_json() {
 }
 
 # A build without the viewer has all but one.
-commands=(run compare reproduce mesh check bench devices doctor export)
+commands=(run compare advise reproduce mesh check bench devices doctor export)
 has_viewer=false
 if "$palpate" --help | grep >/dev/null "^  view .*in the browser"; then has_viewer=true; commands+=(view); fi
 for command in "${commands[@]}"; do
@@ -28,6 +28,10 @@ head -1 "$work/wall.csv" | grep >/dev/null "^time" || fail "CSV has no heading"
 "$palpate" compare sine-static --seconds 0.3 --output "$work/c.html" --json | is_json runs || fail "compare --json"
 [ -s "$work/c.html" ] && is_json runs < "$work/c.json" || fail "compare writes report and data"
 "$palpate" compare wall --seconds 0.3 --closed-loop --methods direct --output "$work/d.html" | grep >/dev/null "^direct" || fail "compare text"
+"$palpate" compare sine-static --seconds 0.3 --rates 20,50 --friction 0,0.3 --methods direct --output "$work/e.html" | grep >/dev/null "50 Hz, µ 0.3 *direct" || fail "compare goes through rates"
+"$palpate" advise sine-static --contact 0.2 --json | is_json take || fail "advise --json"
+"$palpate" advise sine-static --contact 0.2 | grep >/dev/null '^Take "method"' || fail "advise says what to take"
+"$palpate" run sine-static -m auto --lockstep --seconds 0.3 --no-record --json | grep >/dev/null '"method": "[a-z]' || fail "run -m auto"
 $has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without the viewer" || fail "view does not say that it is missing"
 ! $has_viewer || "$palpate" view wall --no-open --port 0 --seconds 0.5 --json | { head -1; cat >/dev/null; } | is_json url || fail "view --json"
 "$palpate" check organ --json | is_json bodies || fail "check --json"
@@ -35,7 +39,7 @@ $has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without
 "$palpate" check organ --write - | cmp -s - <("$palpate" check organ --write) || fail "check --write -"
 "$palpate" check organ --write "$work/organ.json" | grep -qx "written $work/organ.json" || fail "check --write FILE says where"
 "$palpate" check "$work/organ.json" --write | cmp -s - "$work/organ.json" || fail "a written scene is written differently"
-"$palpate" check organ | grep >/dev/null "^valid" || fail "check text"
+"$palpate" check organ > "$work/out"; grep -q "^valid" "$work/out" && tail -1 "$work/out" | grep -q "^advice .*palpate advise" || fail "check text"
 "$palpate" check --schema | diff -q - schema/scene.schema.json || fail "schema/scene.schema.json is not what 'palpate check --schema' prints"
 "$palpate" devices --json > "$work/devices.json"; is_json devices < "$work/devices.json" && is_json drivers < "$work/devices.json" || fail "devices --json"
 "$palpate" devices | grep -q "^haply" || fail "devices lists the drivers"

@@ -12,26 +12,33 @@
 namespace palpate {
 namespace {
 
-/// Those asked for, or all that can work on this world; the others go to `skipped` with the reason.
-std::vector<std::string> chosen_methods(const Scene& scene, World& world, const CompareOptions& options,
-                                        std::vector<SkippedMethod>& skipped) {
-  std::vector<std::string> methods;
-  for (const MethodInfo& info : registered_methods()) {
-    if (info.name == "reference" || !options.methods.empty()) continue;
-    const std::string reason = refuse_method(scene, info.name, world);
-    if (reason.empty())
-      methods.emplace_back(info.name);
-    else
-      skipped.push_back({std::string(info.name), reason});
+/// Tables and plots of one tool, with its name in front of their titles if there are others.
+void add_tool(Report& report, const World& world, const Comparison& comparison, std::size_t tool,
+              const std::string& view, RunPlotOptions options) {
+  const RunData& truth = *comparison.reference.all().at(tool);
+  const auto title = [&](const std::string& text) { return truth.tool.empty() ? text : truth.tool + ": " + text; };
+  std::vector<NamedMetrics> metrics;
+  for (const NamedMetrics& m : comparison.metrics) {
+    if (m.tool == truth.tool) metrics.push_back(m);
   }
-  for (const std::string& name : options.methods) {
-    find_method(name);
-    if (name != "reference") methods.push_back(name);
+  for (Table& table : make_metrics_tables(metrics)) {
+    table.title = title(table.title);
+    table.view = view;
+    report.tables.push_back(std::move(table));
   }
-  return methods;
+  std::vector<RunData> runs;
+  for (const SceneRun& run : comparison.runs) runs.push_back(*run.all().at(tool));
+  options.reference = &truth;
+  options.surface = trace_surface(world, truth.ticks);
+  for (Plot& plot : make_run_plots(runs, options)) {
+    plot.title = title(plot.title);
+    plot.view = view;
+    report.plots.push_back(std::move(plot));
+  }
 }
 
-/// "scripted", or "left scripted, right simulated".
+}  // namespace
+
 std::string describe_hands(const Scene& scene) {
   if (scene.tools.size() == 1) return std::string(kind_name(scene.first().hand));
   std::vector<std::string> hands;
@@ -39,7 +46,24 @@ std::string describe_hands(const Scene& scene) {
   return fmt::format("{}", fmt::join(hands, ", "));
 }
 
-/// Of every tool of a run, against the same tool of the truth; `reference` is null for the truth itself.
+std::vector<std::string> choose_methods(const Scene& scene, World& world, const std::vector<std::string>& asked,
+                                        std::vector<SkippedMethod>& skipped) {
+  std::vector<std::string> methods;
+  for (const MethodInfo& info : registered_methods()) {
+    if (info.name == "reference" || !asked.empty()) continue;
+    const std::string reason = refuse_method(scene, info.name, world);
+    if (reason.empty())
+      methods.emplace_back(info.name);
+    else
+      skipped.push_back({std::string(info.name), reason});
+  }
+  for (const std::string& name : asked) {
+    find_method(name);
+    if (name != "reference") methods.push_back(name);
+  }
+  return methods;
+}
+
 void add_metrics(const SceneRun& run, const SceneRun* reference, const SignedDistance& distance,
                  std::vector<NamedMetrics>& out) {
   const std::vector<const RunData*> tools = run.all();
@@ -49,34 +73,9 @@ void add_metrics(const SceneRun& run, const SceneRun* reference, const SignedDis
   }
 }
 
-/// Tables and plots of one tool, with its name in front of their titles if there are others.
-void add_tool(Report& report, const World& world, const Comparison& comparison, std::size_t tool) {
-  const RunData& truth = *comparison.reference.all().at(tool);
-  const auto title = [&](const std::string& text) { return truth.tool.empty() ? text : truth.tool + ": " + text; };
-  std::vector<NamedMetrics> metrics;
-  for (const NamedMetrics& m : comparison.metrics) {
-    if (m.tool == truth.tool) metrics.push_back(m);
-  }
-  for (Table& table : make_metrics_tables(metrics)) {
-    table.title = title(table.title);
-    report.tables.push_back(std::move(table));
-  }
-  std::vector<RunData> runs;
-  for (const SceneRun& run : comparison.runs) runs.push_back(*run.all().at(tool));
-  RunPlotOptions options;
-  options.reference = &truth;
-  options.surface = trace_surface(world, truth.ticks);
-  for (Plot& plot : make_run_plots(runs, options)) {
-    plot.title = title(plot.title);
-    report.plots.push_back(std::move(plot));
-  }
-}
-
-}  // namespace
-
 Comparison compare_methods(const Scene& scene, World& world, const CompareOptions& options) {
   Comparison out;
-  const std::vector<std::string> methods = chosen_methods(scene, world, options, out.skipped);
+  const std::vector<std::string> methods = choose_methods(scene, world, options.methods, out.skipped);
   const auto run = [&](const std::string& method, const std::vector<Device*>& devices) {
     SceneRunOptions once;
     once.method = method;
@@ -116,17 +115,27 @@ std::vector<Vec3> trace_surface(const World& world, const std::vector<TickRow>& 
   return line;
 }
 
+std::string describe_run(const Scene& scene) {
+  return fmt::format("{} hand, {} s, fast {:.4g} Hz, slow {:.4g} Hz, latency {:.3g} ms, Palpate {}",
+                     describe_hands(scene), scene.run.seconds, 1.0 / scene.run.dt, 1.0 / scene.run.slow_period,
+                     1e3 * scene.run.latency, kVersion);
+}
+
 Report make_comparison_report(const Scene& scene, const World& world, const Comparison& comparison) {
   Report report;
   report.title = fmt::format("{}: methods compared", scene.name);
-  report.subtitle = fmt::format("{} hand, {} s, fast {:.4g} Hz, slow {:.4g} Hz, latency {:.3g} ms, Palpate {}",
-                                describe_hands(scene), scene.run.seconds, 1.0 / scene.run.dt,
-                                1.0 / scene.run.slow_period, 1e3 * scene.run.latency, kVersion);
+  report.subtitle = describe_run(scene);
   if (!scene.description.empty()) report.paragraphs.push_back(scene.description);
   for (const SkippedMethod& s : comparison.skipped)
     report.paragraphs.push_back(fmt::format("Left out: {} ({}).", s.name, s.reason));
-  for (std::size_t i = 0; i < comparison.reference.all().size(); ++i) add_tool(report, world, comparison, i);
+  add_comparison(report, world, comparison);
   return report;
+}
+
+void add_comparison(Report& report, const World& world, const Comparison& comparison, const std::string& view,
+                    const RunPlotOptions& plots) {
+  for (std::size_t i = 0; i < comparison.reference.all().size(); ++i)
+    add_tool(report, world, comparison, i, view, plots);
 }
 
 }  // namespace palpate

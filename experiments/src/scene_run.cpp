@@ -1,5 +1,7 @@
 #include "palpate/experiments/scene_run.h"
 
+#include <algorithm>
+
 #include "palpate/record/recording.h"
 
 namespace palpate {
@@ -22,6 +24,14 @@ class Recorder final : public RunSink {
   const bool keep_;
   RecordingWriter* writer_;
 };
+
+/// Samples longer than `limit` [s], to the width of a bin; exact if there is none.
+std::uint64_t count_longer(const Histogram& times, double limit) {
+  if (1e-9 * static_cast<double>(times.max_ns()) <= limit) return 0;
+  std::uint64_t count = 0;
+  for (int i = 0; i < Histogram::kBins; ++i) count += 1e-9 * Histogram::bin_edge_ns(i) >= limit ? times.bin(i) : 0;
+  return std::max<std::uint64_t>(count, 1);
+}
 
 }  // namespace
 
@@ -55,19 +65,23 @@ SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& opti
     writer.emplace(options.recording, make_recording_header(scene, options.method, options.lockstep));
   Recorder recorder(out, options.keep_rows, writer ? &*writer : nullptr);
 
-  const RunParts parts(std::move(tools), &recorder);
+  RunParts parts(std::move(tools), &recorder);
+  parts.watch = options.watch;
   out.summary = options.lockstep ? run_lockstep(scene.run, parts, options.control)
                                  : run_realtime(scene.run, options.realtime, parts, options.control);
   if (writer) writer->close();
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     out.data_of(i).tick_times = out.summary.tick_times;
     out.data_of(i).step_times = out.summary.step_times;
-    out.data_of(i).deadline_misses = out.summary.tick_misses;
+    // Virtual time waits for a tick that takes too long: there the misses are those that real time would have had.
+    out.data_of(i).deadline_misses =
+        options.lockstep ? count_longer(out.summary.tick_times, scene.run.dt) : out.summary.tick_misses;
   }
   return out;
 }
 
 SignedDistance make_surface_distance(const World& world) {
+  if (!world.is_static() || world.static_surfaces().empty()) return {};
   return [&world](const Vec3& p) {
     WorldClosest nearest;
     world.find_closest(p, std::numeric_limits<double>::infinity(), nearest);

@@ -203,7 +203,8 @@ TEST(Compare, ReportOfTwoToolsHasTablesAndPlotsForEach) {
     EXPECT_EQ(force->rows[0].name, "reference");
     EXPECT_EQ(force->rows[1].name, "direct");
     // The right hand feels twice the force, and twice the error.
-    EXPECT_EQ(force->rows[1].cells[0].text, std::string(tool) == "left" ? "100 mN" : "200 mN");
+    EXPECT_EQ(force->rows[1].cells[0].text, "10.0 %");
+    EXPECT_EQ(force->rows[1].cells[1].text, std::string(tool) == "left" ? "100 mN" : "200 mN");
     const auto plot = std::find_if(report.plots.begin(), report.plots.end(),
                                    [&](const Plot& p) { return p.title == prefix + "Force on the hand"; });
     ASSERT_NE(plot, report.plots.end()) << tool;

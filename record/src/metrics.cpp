@@ -6,34 +6,11 @@
 #include <numbers>
 #include <unsupported/Eigen/FFT>
 
-#include "sent_track.h"
+#include "force_errors.h"
+#include "palpate/haptics/safety.h"
 
 namespace palpate {
 namespace {
-
-void compute_errors(const RunData& run, const RunData& reference, Metrics& m) {
-  SentTrack track(reference.ticks);
-  double force_sum = 0.0, torque_sum = 0.0, reference_sum = 0.0, largest = 0.0;
-  bool torques = false;
-  std::size_t count = 0;
-  for (const TickRow& row : run.ticks) {
-    Wrench truth;
-    if (!track.at(row.time, truth)) continue;
-    const double e2 = (row.sent.force - truth.force).squaredNorm();
-    force_sum += e2;
-    torque_sum += (row.sent.torque - truth.torque).squaredNorm();
-    torques = torques || !row.sent.torque.isZero(0.0) || !truth.torque.isZero(0.0);
-    reference_sum += truth.force.squaredNorm();
-    largest = std::max(largest, e2);
-    ++count;
-  }
-  if (count == 0) return;
-  const double n = static_cast<double>(count);
-  m.force_error_rms = std::sqrt(force_sum / n);
-  m.force_error_max = std::sqrt(largest);
-  if (torques) m.torque_error_rms = std::sqrt(torque_sum / n);
-  if (reference_sum > 0.0) m.force_error_relative = 100.0 * std::sqrt(force_sum / reference_sum);
-}
 
 void compute_force_shape(const std::vector<TickRow>& ticks, Metrics& m) {
   m.force_peak = 0.0;
@@ -55,10 +32,8 @@ void compute_force_shape(const std::vector<TickRow>& ticks, Metrics& m) {
 }
 
 void compute_contact(const RunData& run, const SignedDistance& distance, Metrics& m) {
-  if (!distance) {
-    for (const StepRow& row : run.steps) m.penetration_max = std::fmax(m.penetration_max, row.penetration);
-    return;
-  }
+  for (const StepRow& row : run.steps) m.overlap_max = std::fmax(m.overlap_max, row.penetration);
+  if (!distance) return;
   double sum = 0.0, largest = 0.0, depth_sum = 0.0, deepest = 0.0;
   std::size_t inside = 0;
   for (const TickRow& row : run.ticks) {
@@ -86,7 +61,7 @@ void compute_counts(const std::vector<TickRow>& ticks, Metrics& m) {
   m.energy_max = 0.0;
   m.energy_final = ticks.back().energy;
   for (const TickRow& row : ticks) {
-    with_event += row.events != 0 ? 1 : 0;
+    with_event += (row.events & ~static_cast<std::uint32_t>(kRamping)) != 0 ? 1 : 0;
     for (std::size_t bit = 0; bit < m.event_counts.size(); ++bit) m.event_counts[bit] += (row.events >> bit) & 1u;
     m.model_age_max = std::max(m.model_age_max, row.model_age);
     m.energy_max = std::max(m.energy_max, row.energy);
@@ -105,7 +80,7 @@ void read_times(const Histogram& times, double& p50, double& p99, double& max) {
 
 Metrics compute_metrics(const RunData& run, const RunData* reference, const SignedDistance& distance) {
   Metrics m;
-  if (reference != nullptr) compute_errors(run, *reference, m);
+  compute_force_errors(run, reference, m);
   compute_contact(run, distance, m);
   read_times(run.tick_times, m.tick_time_p50, m.tick_time_p99, m.tick_time_max);
   read_times(run.step_times, m.step_time_p50, m.step_time_p99, m.step_time_max);

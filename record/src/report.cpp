@@ -80,7 +80,8 @@ std::size_t points_for_each_series(const Report& report) {
 }
 
 constexpr std::string_view kind_name(PlotKind kind) {
-  return kind == PlotKind::kTime ? "time" : kind == PlotKind::kPath ? "path" : "histogram";
+  constexpr std::string_view kNames[] = {"time", "path", "histogram", "spectrum", "lines"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 constexpr std::string_view style_name(SeriesStyle style) {
@@ -91,6 +92,8 @@ constexpr std::string_view style_name(SeriesStyle style) {
       return "device";
     case SeriesStyle::kSurface:
       return "surface";
+    case SeriesStyle::kLimit:
+      return "limit";
     case SeriesStyle::kMethod:
       break;
   }
@@ -105,9 +108,10 @@ std::string make_plot_json(const Report& report) {
   std::string plots;
   for (const Plot& plot : report.plots) {
     if (!plots.empty()) plots += ',';
-    plots += fmt::format(R"({{"kind":"{}","title":{},"x_label":{},"x_unit":{},"y_label":{},"y_unit":{},"series":[)",
-                         kind_name(plot.kind), json_text(plot.title), json_text(plot.x_label), json_text(plot.x_unit),
-                         json_text(plot.y_label), json_text(plot.y_unit));
+    plots += fmt::format(
+        R"({{"kind":"{}","title":{},"view":{},"x_label":{},"x_unit":{},"y_label":{},"y_unit":{},"series":[)",
+        kind_name(plot.kind), json_text(plot.title), json_text(plot.view), json_text(plot.x_label),
+        json_text(plot.x_unit), json_text(plot.y_label), json_text(plot.y_unit));
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
       const Series thin = decimate(plot.series[i], plot.kind, limit);
       std::string x;
@@ -118,13 +122,20 @@ std::string make_plot_json(const Report& report) {
       append_numbers(plots, thin.y, 6);
       plots += '}';
     }
+    plots += "],\"marks\":[";
+    for (std::size_t i = 0; i < plot.marks.size(); ++i) {
+      plots += fmt::format(R"({}{{"x":{:.8g},"label":{}}})", i > 0 ? "," : "", plot.marks[i].x,
+                           json_text(plot.marks[i].label));
+    }
     plots += "]}";
   }
   std::vector<const std::string*> in_order(xs.size());
   for (const auto& [text, index] : xs) in_order[index] = &text;
   std::string x_lists;
   for (const std::string* text : in_order) x_lists.append(x_lists.empty() ? "" : ",").append(*text);
-  return fmt::format("{{\"plots\":[{}],\"xs\":[{}]}}", plots, x_lists);
+  std::string views;
+  for (const std::string& view : report.views) views.append(views.empty() ? "" : ",").append(json_text(view));
+  return fmt::format("{{\"plots\":[{}],\"xs\":[{}],\"views\":[{}]}}", plots, x_lists, views);
 }
 
 std::string make_claims_html(const std::vector<Claim>& claims) {
@@ -141,16 +152,28 @@ std::string make_claims_html(const std::vector<Claim>& claims) {
          rows + "</tbody></table></div></section>\n";
 }
 
-std::string make_table_html(const Table& table) {
-  std::string html =
-      fmt::format("<section><h2>{}</h2><div class=\"scroll\"><table class=\"numbers\"><thead><tr><td></td>",
-                  escape_html(table.title));
+/// Those of other views than the first are hidden until the reader wants them.
+std::string view_attribute(const std::string& view, const Report& report) {
+  if (view.empty()) return "";
+  const bool first = !report.views.empty() && report.views.front() == view;
+  return fmt::format(" data-view=\"{}\"{}", escape_html(view), first ? "" : " hidden");
+}
+
+std::string make_table_html(const Table& table, const Report& report) {
+  std::string html = fmt::format(
+      "<section{}{}><h2>{}</h2><div class=\"scroll\"><table class=\"numbers\"><thead><tr><td></td>",
+      table.narrow ? " class=\"narrow\"" : "", view_attribute(table.view, report), escape_html(table.title));
   for (const std::string& column : table.columns) html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column));
   html += "</tr></thead><tbody>\n";
   for (const TableRow& row : table.rows) {
     html += fmt::format("<tr{}><th scope=\"row\">{}</th>", row.muted ? " class=\"muted\"" : "", escape_html(row.name));
     for (const TableCell& cell : row.cells) {
-      html += fmt::format("<td{}>{}</td>", cell.best ? " class=\"best\"" : "", escape_html(cell.text));
+      // Two steps of the page's own colours are mixed, so that a map reads in the dark too.
+      const std::string heat =
+          std::isnan(cell.heat) ? ""
+                                : fmt::format(" style=\"background:color-mix(in srgb,var(--hot) {:.0f}%,var(--cool))\"",
+                                              100.0 * std::clamp(cell.heat, 0.0, 1.0));
+      html += fmt::format("<td{}{}>{}</td>", cell.best ? " class=\"best\"" : "", heat, escape_html(cell.text));
     }
     html += "</tr>\n";
   }
@@ -159,16 +182,53 @@ std::string make_table_html(const Table& table) {
   return html + "</section>\n";
 }
 
-std::string make_plots_html(const std::vector<Plot>& plots) {
+/// The switch between the views stands before the first table that belongs to one; narrow ones share a row.
+std::string make_tables_html(const Report& report) {
+  std::string html;
+  bool switched = false, row = false;
+  for (const Table& table : report.tables) {
+    if (!switched && !table.view.empty()) {
+      html += "<div class=\"views\"></div>\n";
+      switched = true;
+    }
+    if (row != table.narrow) html += table.narrow ? "<div class=\"row\">\n" : "</div>\n";
+    row = table.narrow;
+    html += make_table_html(table, report);
+  }
+  return row ? html + "</div>\n" : html;
+}
+
+std::string make_plots_html(const Report& report) {
+  const std::vector<Plot>& plots = report.plots;
   if (plots.empty()) return "";
   std::string html = "<section><h2>Plots</h2>\n<div id=\"methods\"></div>\n<div class=\"plots\">\n";
   for (std::size_t i = 0; i < plots.size(); ++i) {
-    html += fmt::format("<figure class=\"{}\" data-plot=\"{}\"><figcaption>{}</figcaption><div class=\"canvas\"></div>",
-                        plots[i].half_width ? "half" : "full", i, escape_html(plots[i].title));
+    html += fmt::format(
+        "<figure class=\"{}\" data-plot=\"{}\"{}><figcaption>{}</figcaption><div class=\"canvas\"></div>",
+        plots[i].half_width ? "half" : "full", i, view_attribute(plots[i].view, report), escape_html(plots[i].title));
     if (!plots[i].note.empty()) html += fmt::format("<p class=\"note\">{}</p>", escape_html(plots[i].note));
     html += "</figure>\n";
   }
   return html + "</div></section>\n";
+}
+
+/// Which runs have the best value of a metric. One run, or all alike: none. Without a truth, none is nearest to it.
+std::vector<bool> find_best(const std::vector<NamedMetrics>& runs, std::vector<double> values, Better better) {
+  std::vector<bool> best(runs.size(), false);
+  if (better == Better::kNone) return best;
+  if (better == Better::kTruth) {
+    const auto truth = std::ranges::find_if(runs, &NamedMetrics::truth);
+    const double wanted = truth == runs.end() ? kNotAvailable : values[as_size(truth - runs.begin())];
+    for (double& value : values) value = std::abs(value - wanted);
+  }
+  std::vector<double> rivals;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!runs[r].truth && std::isfinite(values[r])) rivals.push_back(values[r]);
+  }
+  std::ranges::sort(rivals);
+  if (rivals.size() < 2 || rivals.front() == rivals.back()) return best;
+  for (std::size_t r = 0; r < runs.size(); ++r) best[r] = !runs[r].truth && values[r] == rivals.front();
+  return best;
 }
 
 }  // namespace
@@ -187,17 +247,11 @@ std::vector<Table> make_metrics_tables(const std::vector<NamedMetrics>& runs) {
       if (as_size(kind.group) != group) continue;
       if (std::ranges::all_of(values, [m](const auto& v) { return std::isnan(v[m].value); })) continue;
       table.columns.emplace_back(kind.label);
-      std::vector<double> rivals;
+      std::vector<double> column;
+      for (const std::vector<MetricValue>& v : values) column.push_back(v[m].value);
+      const std::vector<bool> best = find_best(runs, column, kind.better);
       for (std::size_t r = 0; r < runs.size(); ++r) {
-        if (!runs[r].truth && std::isfinite(values[r][m].value)) rivals.push_back(values[r][m].value);
-      }
-      std::ranges::sort(rivals);
-      // One run, or all alike: there is no best.
-      const bool contest = kind.better != Better::kNone && rivals.size() > 1 && rivals.front() < rivals.back();
-      const double best = !contest ? kNotAvailable : kind.better == Better::kLow ? rivals.front() : rivals.back();
-      for (std::size_t r = 0; r < runs.size(); ++r) {
-        const double value = values[r][m].value;
-        table.rows[r].cells.push_back({format_quantity(value, kind.unit), !runs[r].truth && value == best});
+        table.rows[r].cells.push_back({format_quantity(column[r], kind.unit), best[r]});
       }
     }
     if (!table.columns.empty()) tables.push_back(std::move(table));
@@ -218,8 +272,8 @@ std::string make_report_html(const Report& report) {
   html += "</header>\n";
   for (const std::string& paragraph : report.paragraphs) html += fmt::format("<p>{}</p>\n", escape_html(paragraph));
   html += make_claims_html(report.claims);
-  for (const Table& table : report.tables) html += make_table_html(table);
-  html += make_plots_html(report.plots);
+  html += make_tables_html(report);
+  html += make_plots_html(report);
   html += fmt::format("<footer>Made by Palpate {}.</footer>\n</main>\n", kVersion);
   if (!report.plots.empty()) {
     html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", make_plot_json(report));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "palpate/core/error.h"
 #include "palpate/record/report.h"
 #include "sent_track.h"
 
@@ -75,6 +76,50 @@ Series make_error_series(const RunData& run, const RunData& reference) {
     series.y.push_back((row.sent.force - truth.force).norm());
   }
   return series;
+}
+
+/// What a hand can just notice of the truth's force.
+Series make_noticeable_series(const RunData& reference) {
+  Series series = make_series(reference, SeriesStyle::kLimit,
+                              [](const TickRow& row) { return kNoticeable * row.sent.force.norm(); });
+  series.name = fmt::format("noticed ({:.0f} %)", 100.0 * kNoticeable);
+  return series;
+}
+
+Plot make_error_plot(const std::vector<RunData>& runs, const RunPlotOptions& options) {
+  Plot plot{
+      "Force error against " + options.reference->name, PlotKind::kTime, "Time", "s", "Error", "N", {}, {}, false};
+  plot.series.push_back(make_noticeable_series(*options.reference));
+  if (options.finer) {
+    plot.series.push_back(make_error_series(*options.finer, *options.reference));
+    plot.series.back().style = SeriesStyle::kReference;
+    plot.series.back().name = "the truth's own error";
+  }
+  for (const RunData& run : runs) plot.series.push_back(make_error_series(run, *options.reference));
+  plot.note = fmt::format(
+      "A hand can just tell two forces apart that differ by {:.0f} %: above the dashed line the error can be felt.",
+      100.0 * kNoticeable);
+  if (options.finer)
+    plot.note +=
+        " The truth's own error is how much it changes with half the time step; below it nobody can be judged.";
+  return plot;
+}
+
+Plot make_spectrum_plot(const Runs& runs) {
+  Plot plot{"Spectrum of the force", PlotKind::kSpectrum, "Frequency", "Hz", "Density", "N/√Hz", {}, {}, false};
+  for (const auto& [run, style] : runs.all) {
+    if (run->ticks.size() < 2) continue;
+    std::vector<Vec3> forces;
+    for (const TickRow& row : run->ticks) forces.push_back(row.sent.force);
+    const double dt = (run->ticks.back().time - run->ticks.front().time) / static_cast<double>(forces.size() - 1);
+    Spectrum spectrum = compute_spectrum(forces, dt);
+    // Eight decades below a newton is nothing, and only stretches the axis.
+    for (double& density : spectrum.density) density = std::max(density, 1e-8);
+    if (!spectrum.density.empty())
+      plot.series.push_back({run->name, std::move(spectrum.frequency), std::move(spectrum.density), style});
+  }
+  plot.note = "What a method adds at the slow rate and its multiples is felt as a buzz.";
+  return plot;
 }
 
 Plot make_path_plot(const Runs& runs, const std::vector<Vec3>& surface) {
@@ -148,12 +193,12 @@ std::vector<Plot> make_run_plots(const std::vector<RunData>& runs, const RunPlot
   std::vector<Plot> plots;
   add_force_plots(all, plots);
   if (options.reference != nullptr && !options.reference->ticks.empty()) {
-    Plot plot{
-        "Force error against " + options.reference->name, PlotKind::kTime, "Time", "s", "Error", "N", {}, {}, false};
-    for (const RunData& run : runs) plot.series.push_back(make_error_series(run, *options.reference));
-    plots.push_back(std::move(plot));
+    plots.push_back(make_error_plot(runs, options));
   }
+  plots.push_back(make_time_plot(all, "Torque on the hand", "Torque", "N·m",
+                                 [](const TickRow& row) { return row.sent.torque.norm(); }));
   plots.push_back(make_path_plot(all, options.surface));
+  plots.push_back(make_spectrum_plot(all));
   plots.push_back(
       make_time_plot(all, "Energy given to the hand", "Energy", "J", [](const TickRow& row) { return row.energy; }));
   plots.back().note = "Above zero the engine has given the hand more than it took: it was active.";
@@ -162,6 +207,9 @@ std::vector<Plot> make_run_plots(const std::vector<RunData>& runs, const RunPlot
   std::erase_if(plots, [](const Plot& plot) { return plot.kind == PlotKind::kTime && !has_nonzero(plot); });
   plots.push_back(make_tick_time_plot(all));
   std::erase_if(plots, [](const Plot& plot) { return plot.series.empty(); });
+  for (Plot& plot : plots) {
+    if (plot.kind == PlotKind::kTime) plot.marks = options.marks;
+  }
   return plots;
 }
 

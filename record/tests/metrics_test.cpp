@@ -7,6 +7,8 @@
 #include <numbers>
 #include <random>
 
+#include "palpate/haptics/safety.h"
+
 namespace palpate::metrics_test {
 namespace {
 
@@ -150,12 +152,22 @@ TEST(ProxyDistance, CountsWhereTheDeviceIsInsideAndPenetrationEverywhere) {
   EXPECT_DOUBLE_EQ(m.penetration_mean, 0.0005);
 }
 
-TEST(Metrics, TakePenetrationFromTheStepsWithoutASurface) {
+TEST(Metrics, WithoutASurfaceThereIsNoPenetrationButAnOverlapOfBodies) {
   RunData run = make_run(3, wave);
-  EXPECT_TRUE(std::isnan(compute_metrics(run, nullptr).penetration_max));
+  EXPECT_TRUE(std::isnan(compute_metrics(run, nullptr).overlap_max));
   run.steps.resize(2);
   run.steps[1].penetration = 0.003;
-  EXPECT_EQ(compute_metrics(run, nullptr).penetration_max, 0.003);
+  EXPECT_EQ(compute_metrics(run, nullptr).overlap_max, 0.003);
+  EXPECT_TRUE(std::isnan(compute_metrics(run, nullptr).penetration_max));
+}
+
+TEST(Metrics, AForceThatComesInByARampIsNoSafetyEvent) {
+  RunData run = make_run(10, wave);
+  run.ticks[0].events = kRamping;
+  run.ticks[1].events = kRamping | kClamped;
+  const Metrics m = compute_metrics(run, nullptr);
+  EXPECT_EQ(m.safety_events, 1.0);
+  EXPECT_EQ(m.event_counts[3], 2u);
 }
 
 TEST(Metrics, CountEventsEnergyAgeAndTimes) {
@@ -213,7 +225,7 @@ TEST(MetricsJson, HoldsEveryMetricOfTheListAndNullsForTheMissing) {
   EXPECT_EQ(metrics.size(), list.size());
   EXPECT_EQ(metrics.at("force_error_rms"), 0.0);
   EXPECT_TRUE(metrics.at("tick_time_p50").is_null());
-  EXPECT_EQ(json.at("runs").at(0).at("event_counts").at("1"), 1);
+  EXPECT_EQ(json.at("runs").at(0).at("event_counts").at("clamped"), 1);
   EXPECT_EQ(json.at("units").at("force_peak"), "N");
 }
 

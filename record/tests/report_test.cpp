@@ -151,12 +151,12 @@ TEST(MetricsTables, HighlightTheBestMethodAndNeverTheTruth) {
   bad.force_error_rms = 0.2;
   truth.force_jump_max = 0.0;
   good.force_jump_max = bad.force_jump_max = 0.5;  // a draw
-  good.force_peak = 1.0;
-  bad.force_peak = 2.0;  // neither is better
+  good.force_delay = 0.001;
+  bad.force_delay = 0.002;  // of a delay none is called best
   const std::vector<Table> tables = make_metrics_tables({{"t", truth, true}, {"a", bad, false}, {"b", good, false}});
   ASSERT_EQ(tables.size(), 1u);  // the other groups have no values
   const Table& table = tables[0];
-  EXPECT_EQ(table.columns, (std::vector<std::string>{"Force error, RMS", "Peak force", "Largest jump in a tick"}));
+  EXPECT_EQ(table.columns, (std::vector<std::string>{"Force error, RMS", "Delay", "Largest jump in a tick"}));
   EXPECT_TRUE(table.rows[0].muted);
   EXPECT_EQ(table.rows[0].cells[0].text, "–");
   EXPECT_EQ(table.rows[2].cells[0].text, "100 mN");
@@ -165,6 +165,22 @@ TEST(MetricsTables, HighlightTheBestMethodAndNeverTheTruth) {
       EXPECT_EQ(table.rows[row].cells[column].best, row == 2 && column == 0);
     }
   }
+}
+
+TEST(MetricsTables, OfEnergyTheNearestToTheTruthIsBestNotTheMostDissipative) {
+  Metrics truth, near, dissipative, active;
+  truth.energy_final = -0.10;
+  near.energy_final = -0.12;
+  dissipative.energy_final = -0.50;
+  active.energy_final = 0.2;
+  const std::vector<NamedMetrics> methods = {{"d", dissipative}, {"n", near}, {"a", active}};
+  std::vector<NamedMetrics> all = methods;
+  all.push_back({"t", truth, true});
+  const Table table = make_metrics_tables(all).at(0);
+  ASSERT_EQ(table.columns, std::vector<std::string>{"Energy given, final"});
+  for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(table.rows[row].cells[0].best, row == 1) << row;
+  // Without a truth nobody is near it.
+  for (const TableRow& row : make_metrics_tables(methods).at(0).rows) EXPECT_FALSE(row.cells[0].best);
 }
 
 TEST(RunPlots, ShowThePathInThePlaneOfItsLargestExtents) {
@@ -188,7 +204,29 @@ TEST(RunPlots, ErrorPlotHasTheLargestErrorOfTheMetrics) {
   const std::vector<Plot> plots = make_run_plots({run}, options);
   const auto plot = std::ranges::find(plots, "Force error against reference", &Plot::title);
   ASSERT_NE(plot, plots.end());
-  EXPECT_DOUBLE_EQ(*std::ranges::max_element(plot->series.at(0).y), compute_metrics(run, &reference).force_error_max);
+  ASSERT_EQ(plot->series.size(), 2u);
+  EXPECT_DOUBLE_EQ(*std::ranges::max_element(plot->series[1].y), compute_metrics(run, &reference).force_error_max);
+  // The first is what a hand can just notice of the truth.
+  EXPECT_EQ(plot->series[0].style, SeriesStyle::kLimit);
+  for (std::size_t i = 0; i < reference.ticks.size(); ++i)
+    ASSERT_DOUBLE_EQ(plot->series[0].y[i], kNoticeable * reference.ticks[i].sent.force.norm());
+}
+
+TEST(Report, ShowsTheFirstViewAndHidesTheOthers) {
+  Report report;
+  report.title = "two";
+  report.views = {"one <hand>", "the other"};
+  for (const std::string& view : report.views) {
+    Table table;
+    table.title = "of " + view;
+    table.columns = {"c"};
+    table.rows = {{"r", {{"1"}}}};
+    table.view = view;
+    report.tables.push_back(table);
+  }
+  const std::string html = make_report_html(report);
+  EXPECT_NE(html.find("<section data-view=\"one &lt;hand&gt;\"><h2>"), std::string::npos);
+  EXPECT_NE(html.find("<section data-view=\"the other\" hidden><h2>"), std::string::npos);
 }
 
 TEST(RunPlots, HistogramCountsEveryTick) {

@@ -1,11 +1,13 @@
 "use strict";
-// Draws the plots of a report. Time plots and histograms are uPlot's; paths, which need equal scales, are drawn here.
+// Draws the plots of a report. Time plots and histograms are uPlot's; paths, which need equal scales, are drawn here. All in one
+// file: a report is one page that loads nothing.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const dashes = [[], [9, 4], [3, 3], [12, 3, 3, 3], [6, 2], [14, 5, 5, 5], [2, 2, 6, 2], [1, 3]];
   const methods = [...new Set(data.plots.flatMap(p => p.series.filter(s => s.style === "method").map(s => s.name)))];
   const hidden = new Set();
-  let drawn = [];  // {setShown(), destroy(), resize()} of every plot on the page
+  let drawn = [];  // {setShown(), destroy(), resize()} of every plot that is shown
+  let view = data.views[0];
 
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const pixelRatio = () => window.devicePixelRatio || 1;
@@ -15,6 +17,7 @@
     if (series.style === "reference") return { color: css("--fg"), dash: [], width: 2.5 };
     if (series.style === "device") return { color: css("--soft"), dash: [2, 3], width: 1.5 };
     if (series.style === "surface") return { color: css("--surface"), dash: [], width: 4 };
+    if (series.style === "limit") return { color: css("--soft"), dash: [6, 4], width: 1.2 };
     const i = methods.indexOf(series.name);
     return { color: css(`--c${i % 8}`), dash: dashes[i % dashes.length], width: 1.6 };
   }
@@ -78,11 +81,43 @@
     });
   }
 
+  // Moments that one should see, as lines across a time plot.
+  function drawMarks(u, plot, factor) {
+    const c = u.ctx;
+    c.save();
+    for (const mark of plot.marks) {
+      const x = u.valToPos(mark.x * factor, "x", true);
+      if (!(x >= u.bbox.left && x <= u.bbox.left + u.bbox.width)) continue;
+      c.strokeStyle = c.fillStyle = css("--bad");
+      c.lineWidth = pixelRatio();
+      c.setLineDash([4 * pixelRatio(), 3 * pixelRatio()]);
+      c.beginPath();
+      c.moveTo(x, u.bbox.top);
+      c.lineTo(x, u.bbox.top + u.bbox.height);
+      c.stroke();
+      c.font = `${12 * pixelRatio()}px system-ui, sans-serif`;
+      c.textBaseline = "top";
+      const right = x + c.measureText(mark.label).width + 8 * pixelRatio() < u.bbox.left + u.bbox.width;
+      c.textAlign = right ? "left" : "right";
+      c.fillText(mark.label, x + (right ? 5 : -5) * pixelRatio(), u.bbox.top + 3 * pixelRatio());
+    }
+    c.restore();
+  }
+
+  function scalesOf(kind) {
+    if (kind === "histogram")
+      return { x: { time: false, distr: 3 }, y: { distr: 3, range: (u, low, high) => [0.5, Math.max(high * 1.5, 2)] } };
+    if (kind === "spectrum" || kind === "lines") return { x: { time: false, distr: 3 }, y: { distr: 3 } };
+    return { x: { time: false } };
+  }
+
   function drawLines(figure, plot) {
     const box = figure.querySelector(".canvas");
-    const histogram = plot.kind === "histogram";
-    const x = prefixed(largestOf(plot.series.map(s => data.xs[s.x])) / (histogram ? 30 : 1), plot.x_unit);
-    const y = prefixed(largestOf(plot.series.map(s => s.y)), plot.y_unit);
+    const histogram = plot.kind === "histogram", spectrum = plot.kind === "spectrum", lines = plot.kind === "lines";
+    const logarithmic = histogram || spectrum || lines, time = plot.kind === "time";
+    const x = spectrum ? { factor: 1, unit: plot.x_unit }
+                       : prefixed(largestOf(plot.series.map(s => data.xs[s.x])) / (histogram ? 30 : 1), plot.x_unit);
+    const y = spectrum ? { factor: 1, unit: plot.y_unit } : prefixed(largestOf(plot.series.map(s => s.y)), plot.y_unit);
     // A logarithm has no zero: an empty bin goes to a half, below the axis' first count.
     const ys = plot.series.map(s => (histogram ? s.y.map(v => Math.max(v, 0.5)) : scaled(s.y, y.factor)));
     const tables = plot.series.map((s, i) => [scaled(data.xs[s.x], x.factor), ys[i]]);
@@ -91,24 +126,23 @@
     const width = Math.max(box.clientWidth, 200);
     const options = {
       width, height: plotHeight(figure, width), pxAlign: 0,
-      scales: histogram
-        ? { x: { time: false, distr: 3 }, y: { distr: 3, range: (u, low, high) => [0.5, Math.max(high * 1.5, 2)] } }
-        : { x: { time: false } },
+      scales: scalesOf(plot.kind),
       axes: [{ ...axis(label(plot.x_label, x.unit)), size: 32 }, { ...axis(label(plot.y_label, y.unit)), size: 58 }],
       cursor: {
         y: false, drag: { x: true, y: false }, points: { size: 6 },
-        ...(histogram ? {} : { sync: { key: "time", setSeries: false, scales: ["x", null] } }),
+        ...(time ? { sync: { key: "time", setSeries: false, scales: ["x", null] } } : {}),
       },
-      hooks: histogram ? {} : { drawClear: [u => chooseDashes(u, plot)] },
+      hooks: time ? { drawClear: [u => chooseDashes(u, plot)], draw: [u => drawMarks(u, plot, x.factor)] } : {},
       legend: { markers: { width: 2, dash: (u, i) => (options.series[i].dash.length ? "dashed" : "solid") } },
       series: [{ label: plot.x_label, value: (u, v) => (v == null ? "–" : `${digits(v)} ${x.unit}`), dash: [] }],
     };
-    if (histogram) for (const a of options.axes) a.values = logLabels;
+    if (logarithmic) for (const a of options.axes) a.values = logLabels;
+    if (lines) for (const a of options.axes) a.filter = (u, splits) => splits;
     plot.series.forEach(s => {
       const { color, dash, width: lineWidth } = look(s);
       options.series.push({
         label: s.name, stroke: color, dash, width: lineWidth, spanGaps: !shared, show: !hidden.has(s.name),
-        points: { show: false },
+        points: { show: lines, size: 6 },
         paths: histogram ? uPlot.paths.stepped({ align: 1 }) : undefined,
         value: (u, v) => (histogram && v === 0.5 ? "0" : digits(v)),
       });
@@ -348,12 +382,36 @@
     return canvas;
   }
 
+  const isShown = plot => !plot.view || plot.view === view;
+
+  // One switch for tables and plots alike, wherever it stands.
+  function drawSwitch(place) {
+    if (data.views.length < 2) return;
+    const group = place.appendChild(document.createElement("div"));
+    group.className = "switch";
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", "Which hand");
+    for (const name of data.views) {
+      const button = group.appendChild(document.createElement("button"));
+      button.type = "button";
+      button.textContent = name;
+      button.setAttribute("aria-pressed", String(name === view));
+      button.addEventListener("click", () => { view = name; drawAll(); });
+    }
+  }
+
+  function showView() {
+    for (const e of document.querySelectorAll("[data-view]")) e.hidden = e.dataset.view !== view;
+    for (const e of document.querySelectorAll(".views")) { e.replaceChildren(); drawSwitch(e); }
+  }
+
   // Buttons that show or hide a method in all plots at once.
   function drawMethodBar() {
     const bar = document.getElementById("methods");
     bar.replaceChildren();
     const unique = new Map();
-    for (const s of data.plots.flatMap(p => p.series)) if (!unique.has(s.name)) unique.set(s.name, s);
+    for (const s of data.plots.filter(isShown).flatMap(p => p.series)) if (!unique.has(s.name)) unique.set(s.name, s);
+    drawSwitch(bar);
     for (const [name, s] of unique) {
       const button = bar.appendChild(document.createElement("button"));
       button.type = "button";
@@ -371,10 +429,11 @@
 
   function drawAll() {
     drawn.forEach(d => d.destroy());
+    showView();
     drawMethodBar();
     const grid = document.querySelector(".plots");
-    grid.classList.toggle("three", grid.querySelectorAll("figure.half").length % 3 === 0);
-    drawn = [...document.querySelectorAll("figure[data-plot]")].map(figure => {
+    grid.classList.toggle("three", grid.querySelectorAll("figure.half:not([hidden])").length % 3 === 0);
+    drawn = [...document.querySelectorAll("figure[data-plot]:not([hidden])")].map(figure => {
       const plot = data.plots[Number(figure.dataset.plot)];
       return plot.kind === "path" ? new PathPlot(figure, plot) : drawLines(figure, plot);
     });

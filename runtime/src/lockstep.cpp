@@ -57,16 +57,23 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
   std::vector<ToolLoop> fast = make_tool_loops(settings, parts);
   SlowLoop slow(settings, parts);
   Messages models(parts, &Method::model), feedbacks(parts, &Method::feedback);
-  for (std::size_t i = 0; parts.memory && i < parts.memory->tools.size(); ++i) {
-    const std::vector<std::byte>& left = parts.memory->tools[i].last_feedback;
-    std::copy(left.begin(), left.end(), feedbacks.write()[i]);
-  }
   std::deque<Delivery> under_way;
-  const std::int64_t ticks = tick_at(settings.seconds, settings.dt);
+  std::int64_t first = 0, next_step = 0;
+  if (const LoopMemory* before = find_memory(parts)) {
+    first = before->next_tick;
+    next_step = before->next_step;
+    restore_messages(before->models, models.write());
+    restore_messages(before->feedbacks, feedbacks.write());
+    for (const LoopMemory::Delivery& delivery : before->under_way) {
+      under_way.push_back({delivery.tick, Messages(parts, &Method::model)});
+      restore_messages(delivery.models, under_way.back().models.write());
+    }
+  }
+  const std::int64_t end = first + tick_at(settings.seconds, settings.dt);
   const std::int64_t progress_every = std::max<std::int64_t>(1, tick_at(control.progress_period, settings.dt));
-  std::int64_t next_step = 0;
+  std::int64_t i = first;
 
-  for (std::int64_t i = 0; i < ticks; ++i) {
+  for (; i < end; ++i) {
     if (control.stop && control.stop->load(std::memory_order_relaxed)) {
       summary.stopped = true;
       break;
@@ -103,9 +110,21 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
       rows[k].tool_number = static_cast<std::uint32_t>(k);
       if (parts.sink) parts.sink->add(rows[k]);
     }
-    if (control.progress && i % progress_every == 0) control.progress(time);
+    if (control.progress && (i - first) % progress_every == 0)
+      control.progress(static_cast<double>(i - first) * settings.dt);
   }
-  if (summary.ticks > 0) remember(parts, fast, slow, feedbacks.read());
+  if (parts.memory) {
+    LoopMemory memory{fast,
+                      slow.models_sent(),
+                      i,
+                      next_step,
+                      copy_messages(models.read(), parts, &Method::model),
+                      copy_messages(feedbacks.read(), parts, &Method::feedback),
+                      {}};
+    for (const Delivery& delivery : under_way)
+      memory.under_way.push_back({delivery.tick, copy_messages(delivery.models.read(), parts, &Method::model)});
+    remember(parts, settings, std::move(memory));
+  }
   summary.seconds = static_cast<double>(summary.ticks) * settings.dt;
   for (const ToolLoop& tool : fast) summary.hands.push_back(tool.summary());
   return summary;

@@ -37,15 +37,15 @@ std::vector<SlowHalf*> slow_halves(const RunParts& parts) {
 
 }  // namespace
 
-ToolLoop::ToolLoop(double dt, const ToolParts& parts, std::uint64_t feedbacks_sent)
+ToolLoop::ToolLoop(double dt, const ToolParts& parts)
     : method_(*parts.method.fast),
       device_(parts.device),
       has_slow_half_(parts.method.slow != nullptr),
+      waits_(parts.waits),
       guard_(parts.guards.input, dt, parts.guards.safety.fade_time),
       passivity_(parts.guards.passivity.value_or(kObserveOnly)),
       safety_(limited_to(parts.device.info(), parts.guards.safety), dt),
-      dt_(dt),
-      sequence_(feedbacks_sent) {}
+      dt_(dt) {}
 
 void ToolLoop::begin_tick(double time) noexcept {
   state_ = guard_.take(device_.read(time), time);
@@ -86,6 +86,7 @@ TickRow ToolLoop::finish_tick(double time, const std::byte* model, std::byte* fe
   row.iterations = result.iterations;
   row.contacts = result.contacts;
   row.energy = energy();
+  energy_max_ = std::max(energy_max_, row.energy);
   row.events = safety_.events_of_last_tick();
   return row;
 }
@@ -96,12 +97,26 @@ void ToolLoop::fade_out(double time) noexcept {
 }
 
 std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts) {
+  if (const LoopMemory* before = find_memory(parts)) return before->fast;
   std::vector<ToolLoop> out;
-  for (std::size_t i = 0; i < parts.tools.size(); ++i) {
-    const bool known = parts.memory && i < parts.memory->tools.size();
-    out.emplace_back(settings.dt, parts.tools[i], known ? parts.memory->tools[i].feedbacks_sent : 0);
-  }
+  for (const ToolParts& tool : parts.tools) out.emplace_back(settings.dt, tool);
   return out;
+}
+
+MessageBytes copy_messages(std::span<const std::byte* const> messages, const RunParts& parts,
+                           MessageLayout Method::*layout) {
+  MessageBytes out;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    out.emplace_back(messages[i], messages[i] + (parts.tools[i].method.*layout).size);
+  return out;
+}
+
+void restore_messages(const MessageBytes& bytes, std::span<std::byte* const> messages) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) std::copy(bytes[i].begin(), bytes[i].end(), messages[i]);
+}
+
+const LoopMemory* find_memory(const RunParts& parts) noexcept {
+  return parts.memory ? parts.memory->loops.get() : nullptr;
 }
 
 SlowLoop::SlowLoop(const RunSettings& settings, const RunParts& parts)
@@ -113,8 +128,8 @@ SlowLoop::SlowLoop(const RunSettings& settings, const RunParts& parts)
   for (std::size_t i = 0; i < halves_.size(); ++i) {
     needed_ = needed_ || halves_[i];
     layouts_.push_back({parts.tools[i].method.feedback, parts.tools[i].method.model});
-    if (parts.memory && i < parts.memory->tools.size()) sequences_[i] = parts.memory->tools[i].models_sent;
   }
+  if (const LoopMemory* before = find_memory(parts)) sequences_ = before->models_sent;
 }
 
 StepRow SlowLoop::step(double time, std::span<const std::byte* const> feedbacks, std::span<std::byte* const> models) {
@@ -136,16 +151,10 @@ StepRow SlowLoop::step(double time, std::span<const std::byte* const> feedbacks,
   return row;
 }
 
-void remember(const RunParts& parts, std::span<const ToolLoop> fast, const SlowLoop& slow,
-              std::span<const std::byte* const> feedbacks) {
+void remember(const RunParts& parts, const RunSettings& settings, LoopMemory memory) {
   if (!parts.memory) return;
-  parts.memory->tools.resize(parts.tools.size());
-  for (std::size_t i = 0; i < parts.tools.size(); ++i) {
-    RunMemory::Tool& tool = parts.memory->tools[i];
-    tool.models_sent = slow.models_sent(i);
-    tool.feedbacks_sent = fast[i].feedbacks_sent();
-    tool.last_feedback.assign(feedbacks[i], feedbacks[i] + parts.tools[i].method.feedback.size);
-  }
+  parts.memory->time = static_cast<double>(memory.next_tick) * settings.dt;
+  parts.memory->loops = std::make_shared<LoopMemory>(std::move(memory));
 }
 
 void forget_times(StepRow& row) noexcept {
@@ -189,6 +198,8 @@ void check_parts(const RunSettings& settings, const RunParts& parts) {
   validate(settings);
   if (parts.tools.empty() || parts.tools.size() > kMaxTools)
     fail_input("a run of {} tools; allowed: 1 to {}", parts.tools.size(), kMaxTools);
+  if (const LoopMemory* before = find_memory(parts); before && before->fast.size() != parts.tools.size())
+    fail_input("a run of {} tools cannot go on from one of {}", parts.tools.size(), before->fast.size());
   std::vector<const Method*> methods;
   for (const ToolParts& tool : parts.tools) {
     validate(tool.guards);

@@ -16,7 +16,7 @@ const MessageHeader& header_of(const std::byte* message) noexcept;
 /// One tool in the fast loop: device → input guard → method → passivity → safety → device. Fast thread only; real-time.
 class ToolLoop {
  public:
-  ToolLoop(double dt, const ToolParts& parts, std::uint64_t feedbacks_sent);
+  ToolLoop(double dt, const ToolParts& parts);
 
   /// First half of a tick: what the hand does. Of all tools before the second half of any.
   void begin_tick(double time) noexcept;
@@ -29,23 +29,49 @@ class ToolLoop {
 
   /// The last tick filled its `feedback`.
   bool has_feedback() const noexcept { return guard_.ready(); }
-  std::uint64_t feedbacks_sent() const noexcept { return sequence_; }
-  HandSummary summary() const noexcept { return {guard_.counters(), safety_.counters(), energy()}; }
+  /// Its device stands still between two runs.
+  bool waits() const noexcept { return waits_; }
+  HandSummary summary() const noexcept { return {guard_.counters(), safety_.counters(), energy(), energy_max_}; }
 
  private:
   double energy() const noexcept { return passivity_.observer().energy(); }
 
   FastHalf& method_;
   Device& device_;
-  const bool has_slow_half_;
+  const bool has_slow_half_, waits_;
   InputGuard guard_;
   PassivityController passivity_;
   SafetyStage safety_;
   const double dt_;
   DeviceState state_;
   Wrench last_;  // sent
-  std::uint64_t sequence_;
+  double energy_max_ = 0.0;
+  std::uint64_t sequence_ = 0;
 };
+
+/// The bytes of one message for each tool.
+using MessageBytes = std::vector<std::vector<std::byte>>;
+MessageBytes copy_messages(std::span<const std::byte* const> messages, const RunParts& parts,
+                           MessageLayout Method::*layout);
+void restore_messages(const MessageBytes& bytes, std::span<std::byte* const> messages);
+
+/// The state of both loops between two ticks.
+struct LoopMemory {
+  /// Models of a slow step on their way in virtual time.
+  struct Delivery {
+    std::int64_t tick;
+    MessageBytes models;
+  };
+  std::vector<ToolLoop> fast;
+  std::vector<std::uint64_t> models_sent;
+  std::int64_t next_tick = 0;
+  std::int64_t next_step = 0;
+  MessageBytes models, feedbacks;  ///< the newest
+  std::vector<Delivery> under_way;
+};
+
+/// What the run goes on from; null if it begins.
+const LoopMemory* find_memory(const RunParts& parts) noexcept;
 
 /// The fast loop of all tools, the same code in both runtimes.
 std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts);
@@ -57,7 +83,7 @@ class SlowLoop {
   /// False: no method has a slow half, and there is nothing to do.
   bool is_needed() const noexcept { return needed_; }
   StepRow step(double time, std::span<const std::byte* const> feedbacks, std::span<std::byte* const> models);
-  std::uint64_t models_sent(std::size_t tool) const noexcept { return sequences_[tool]; }
+  const std::vector<std::uint64_t>& models_sent() const noexcept { return sequences_; }
 
  private:
   const std::vector<SlowHalf*> halves_;
@@ -75,8 +101,7 @@ class SlowLoop {
 /// Takes the measured times out of a row: lockstep files must not depend on the machine's mood.
 void forget_times(StepRow& row) noexcept;
 
-/// Fills the memory, if there is one, from what the loops and the last feedbacks are.
-void remember(const RunParts& parts, std::span<const ToolLoop> fast, const SlowLoop& slow,
-              std::span<const std::byte* const> feedbacks);
+/// Fills the memory of the run, if it has one.
+void remember(const RunParts& parts, const RunSettings& settings, LoopMemory memory);
 
 }  // namespace palpate

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <thread>
 
 #include "loops.h"
@@ -78,6 +79,11 @@ class ModelWay {
     if (extra_ns_ > 0) delayed_.emplace(layout.size, layout.alignment, as_size(under_way));
   }
 
+  /// Before the first refresh(): a model that has arrived already.
+  void start_with(const std::vector<std::byte>& model) noexcept {
+    std::copy(model.begin(), model.end(), write_slot());
+    delayed_ ? void(delayed_->publish(0)) : latest_.publish();
+  }
   std::byte* write_slot() noexcept { return delayed_ ? delayed_->write_slot() : latest_.write_slot(); }
   void publish() noexcept { delayed_ ? void(delayed_->publish(monotonic_ns() + extra_ns_)) : latest_.publish(); }
   void refresh(std::int64_t now_ns) noexcept { delayed_ ? delayed_->refresh(now_ns) : void(latest_.refresh()); }
@@ -114,12 +120,9 @@ class RealtimeRun {
 
   RunSummary run(const RealtimeSettings& realtime) {
     const bool locked = realtime.lock_memory && !note(want_locked_memory());
-    for (std::size_t i = 0; parts_.memory && i < parts_.memory->tools.size(); ++i) {
-      const std::vector<std::byte>& left = parts_.memory->tools[i].last_feedback;
-      std::copy(left.begin(), left.end(), ways_[i]->feedback.write_slot());
-      ways_[i]->feedback.publish();
-    }
-    const std::int64_t start = monotonic_ns() + 20'000'000;  // time for the threads to be there
+    if (const LoopMemory* before = find_memory(parts_)) go_on_from(*before);
+    const auto passed = static_cast<std::int64_t>(1e9 * static_cast<double>(first_tick_) * settings_.dt);
+    const std::int64_t start = monotonic_ns() + 20'000'000 - passed;  // time for the threads to be there
     if (slow_.is_needed()) slow_thread_ = std::thread([this, start] { run_slow(start); });
     if (realtime.ticks) duty_.emplace(settings_.dt, start);
     fast_thread_ = std::thread([this, start, source = realtime.ticks] {
@@ -133,21 +136,47 @@ class RealtimeRun {
     fast_thread_.join();
     if (slow_thread_.joinable()) slow_thread_.join();
     drain();
-    if (summary_.ticks > 0) {
-      refresh_feedbacks();
-      remember(parts_, fast_, slow_, feedbacks_);
-    }
+    if (parts_.memory) keep_memory();
     if (locked) munlockall();
     if (failure_) std::rethrow_exception(failure_);
     if (sink_failure_) std::rethrow_exception(sink_failure_);
     if (duty_)
       note(fmt::format("the device's own thread called {} of {} ticks", summary_.driven_ticks, summary_.ticks));
     summary_.lost_rows += lost_steps_;
-    summary_.seconds = static_cast<double>(end_ns_ - start) * 1e-9;
+    summary_.seconds = static_cast<double>(end_ns_ - start - passed) * 1e-9;
     return std::move(summary_);
   }
 
  private:
+  /// Before the threads begin.
+  void go_on_from(const LoopMemory& before) {
+    first_tick_ = before.next_tick;
+    for (std::size_t i = 0; i < ways_.size(); ++i) {
+      std::copy(before.feedbacks[i].begin(), before.feedbacks[i].end(), ways_[i]->feedback.write_slot());
+      ways_[i]->feedback.publish();
+      ways_[i]->model.start_with(before.models[i]);
+    }
+  }
+
+  /// After they have ended.
+  void keep_memory() {
+    refresh_feedbacks();
+    std::vector<const std::byte*> models;
+    for (const auto& way : ways_) {
+      way->model.refresh(std::numeric_limits<std::int64_t>::max());
+      models.push_back(way->model.read_slot());
+    }
+    const double steps = static_cast<double>(end_tick_) * settings_.dt / settings_.slow_period;
+    remember(parts_, settings_,
+             {fast_,
+              slow_.models_sent(),
+              end_tick_,
+              static_cast<std::int64_t>(std::ceil(steps - 1e-9)),
+              copy_messages(models, parts_, &Method::model),
+              copy_messages(feedbacks_, parts_, &Method::feedback),
+              {}});
+  }
+
   bool note(std::optional<std::string> text) {
     if (text) summary_.notes.push_back(std::move(*text));
     return text.has_value();
@@ -157,15 +186,16 @@ class RealtimeRun {
     return failed_.load(std::memory_order_relaxed) || (control_.stop && control_.stop->load(std::memory_order_relaxed));
   }
 
-  std::int64_t all_ticks() const noexcept {
-    return static_cast<std::int64_t>(std::ceil(settings_.seconds / settings_.dt - 1e-9));
+  /// The number after the last tick.
+  std::int64_t end_of_ticks() const noexcept {
+    return first_tick_ + static_cast<std::int64_t>(std::ceil(settings_.seconds / settings_.dt - 1e-9));
   }
 
   /// Ticks by the clock. Real-time from the first deadline on. Returns the next tick's place on the grid.
   std::int64_t run_fast(std::int64_t start) noexcept {
     const Grid grid(start, settings_.dt);
-    const std::int64_t ticks = all_ticks();
-    std::int64_t i = 0;
+    const std::int64_t ticks = end_of_ticks();
+    std::int64_t i = first_tick_;
     while (i < ticks && !stop_wanted()) {
       sleep_until_ns(grid.deadline(i));
       const std::int64_t ended = tick_and_count(static_cast<double>(i) * settings_.dt, grid.deadline(i));
@@ -179,10 +209,10 @@ class RealtimeRun {
   /// Lets the source tick, and ticks while it is silent. The same otherwise.
   std::int64_t run_driven(std::int64_t start, TickSource& source) noexcept {
     const Grid grid(start, settings_.dt);
-    const std::int64_t ticks = all_ticks();
+    const std::int64_t ticks = end_of_ticks();
     start_ = due_ = start;
     source.drive({&RealtimeRun::on_call, this});
-    std::int64_t i = 0;
+    std::int64_t i = first_tick_;
     while (i < ticks && !stop_wanted()) {
       sleep_until_ns(grid.deadline(i));
       const std::int64_t now = monotonic_ns();
@@ -216,16 +246,20 @@ class RealtimeRun {
   /// After the last tick; `i` is the place of the next on the grid, if there were one.
   void finish(std::int64_t start, std::int64_t i) noexcept {
     const Grid grid(start, settings_.dt);
-    const std::int64_t ticks = all_ticks();
+    const std::int64_t ticks = end_of_ticks();
     summary_.stopped = i < ticks;
     for (std::size_t k = 0; k < fast_.size(); ++k) summary_.hands[k] = fast_[k].summary();
-    end_ns_ = grid.deadline(std::min(i, ticks));
+    end_tick_ = std::min(i, ticks);
+    end_ns_ = grid.deadline(end_tick_);
     done_.store(true, std::memory_order_release);
+    if (std::all_of(fast_.begin(), fast_.end(), [](const ToolLoop& tool) { return tool.waits(); })) return;
     // The force leaves the hand as it came, not in one step. The run is over: this is neither recorded nor counted.
     const auto fade_ticks = static_cast<std::int64_t>(std::ceil(fade_time_ / settings_.dt)) + 1;
     for (const std::int64_t end = i + fade_ticks; i < end; ++i) {
       sleep_until_ns(grid.deadline(i));
-      for (ToolLoop& tool : fast_) tool.fade_out(static_cast<double>(i) * settings_.dt);
+      for (ToolLoop& tool : fast_) {
+        if (!tool.waits()) tool.fade_out(static_cast<double>(i) * settings_.dt);
+      }
     }
   }
 
@@ -270,7 +304,8 @@ class RealtimeRun {
     try {
       std::vector<std::byte*> models(ways_.size());
       const Grid grid(start, settings_.slow_period);
-      std::int64_t i = 0;
+      auto i = static_cast<std::int64_t>(
+          std::ceil(static_cast<double>(first_tick_) * settings_.dt / settings_.slow_period - 1e-9));
       while (!done_.load(std::memory_order_acquire)) {
         sleep_until_ns(grid.deadline(i));
         const std::int64_t began = monotonic_ns();
@@ -342,6 +377,8 @@ class RealtimeRun {
   std::exception_ptr failure_;       // slow thread, read after it is joined
   std::exception_ptr sink_failure_;  // calling thread
   std::uint64_t lost_steps_ = 0;     // slow thread
+  std::int64_t first_tick_ = 0;      // of the grid that goes on from the run before
+  std::int64_t end_tick_ = 0;        // fast thread, read after it is joined
   std::int64_t end_ns_ = 0;
   RunSummary summary_;  // tick_* belong to the fast thread, step_* to the slow one, the rest to the caller's
 };

@@ -155,6 +155,73 @@ TEST(RunMemory, LetsARunGoOnWithItsNumbers) {
   EXPECT_GE(feedbacks.front(), 200u);
 }
 
+bool same_bits(const TickRow& a, const TickRow& b) {
+  return a.time == b.time && a.device.position == b.device.position && a.tool.position == b.tool.position &&
+         a.wanted.force == b.wanted.force && a.sent.force == b.sent.force && a.sent.torque == b.sent.torque &&
+         a.energy == b.energy && a.model_age == b.model_age && a.events == b.events && a.contacts == b.contacts;
+}
+
+// Whatever the parts are long, and wherever in a slow period or in a model's way they end.
+TEST(RunMemory, ARunWithAHundredPausesIsBitForBitTheRunWithout) {
+  for (const char* name : {"reference", "direct", "halfspace", "limited", "compliance", "jacobian"}) {
+    const MethodInfo& info = find_method(name);
+    RunSettings s = settings_for(1.1);
+    s.slow_period = 0.0174;
+    s.latency = 0.031;  // two models under way at a time
+    const auto run_parts = [&](bool paused) {
+      const std::unique_ptr<Device> device = make_pressing_hand(4);
+      World world = make_world_for(info, 0.3, device->read(0.0));
+      Method method = make_method(info, {world, make_tool_for(info), s.dt, s.slow_period, device->read(0.0)});
+      Rows rows;
+      RunMemory memory;
+      RunParts parts(method, *device, &rows);  // with the ramp: it must not begin again
+      parts.memory = &memory;
+      RunSettings part = s;
+      for (int i = 0; paused && i < 100; ++i) {
+        part.seconds = 0.001 * (1 + 7 * i % 18);
+        run_lockstep(part, parts);
+      }
+      part.seconds = s.seconds - memory.time;
+      run_lockstep(part, parts);
+      return rows;
+    };
+    const Rows whole = run_parts(false), paused = run_parts(true);
+    ASSERT_EQ(whole.ticks.size(), paused.ticks.size()) << name;
+    ASSERT_EQ(whole.steps.size(), paused.steps.size()) << name;
+    double felt = 0.0;
+    for (std::size_t i = 0; i < whole.ticks.size(); ++i) {
+      ASSERT_TRUE(same_bits(whole.ticks[i], paused.ticks[i])) << name << " " << i;
+      felt = std::max(felt, whole.ticks[i].sent.force.norm());
+    }
+    EXPECT_GT(felt, 1.0) << name;
+  }
+}
+
+// From real time to virtual time and back: time, energy and force go on, and nothing comes in by the ramp again.
+TEST(RunMemory, APauseInRealTimeGoesOnWithTheForceThereWas) {
+  const std::unique_ptr<Device> device = make_pressing_hand(4);
+  const RunSettings s = settings_for(0.5);
+  World world = make_floor_world(0.3);
+  Method method = make_method("halfspace", {world, {}, s.dt, s.slow_period, device->read(0.0)});
+  Rows rows;
+  RunMemory memory;
+  HandGuards guards = at_once();
+  RunParts parts({{method, *device, guards, true}}, &rows);
+  parts.memory = &memory;
+  run_realtime(s, {}, parts);
+  ASSERT_FALSE(rows.ticks.empty());
+  const TickRow last = rows.ticks.back();
+  rows.ticks.clear();
+  run_lockstep(settings_for(0.05), parts);
+  EXPECT_NEAR(rows.ticks.front().time, 0.5, 1e-9);
+  EXPECT_LT((rows.ticks.front().sent.force - last.sent.force).norm(), 0.2 * last.sent.force.norm() + 0.05);
+  EXPECT_EQ(rows.ticks.front().events & kRamping, 0u);
+  EXPECT_NEAR(rows.ticks.front().energy, last.energy, 0.01);
+  EXPECT_NE(last.energy, 0.0);
+  run_realtime(settings_for(0.05), {}, parts);
+  EXPECT_NEAR(rows.ticks.back().time, 0.6, 0.01);
+}
+
 TEST(Lockstep, SlowPeriodNeedNotBeAMultipleOfTheTick) {
   RunSettings s = settings_for(1.0);
   s.slow_period = 1.0 / 60.0;

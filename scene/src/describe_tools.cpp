@@ -19,7 +19,9 @@ bool is_name(std::string_view name) {
 void describe_method(Fields& f, std::string& method, std::string_view standard) {
   std::vector<std::string_view> methods;
   for (const MethodInfo& m : registered_methods()) methods.push_back(m.name);
-  f.word({.name = "method", .doc = "how forces are rendered"}, method, standard, methods);
+  methods.push_back(kAutoMethod);
+  f.word({.name = "method", .doc = "how forces are rendered; auto: by the method that a short trial finds the best"},
+         method, standard, methods);
 }
 
 void describe_guards(Fields& f, HandGuards& guards, const HandGuards& standard) {

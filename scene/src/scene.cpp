@@ -170,8 +170,9 @@ namespace {
 
 Method make_tool_method(const Scene& scene, const std::string& name, const std::shared_ptr<SharedTick>& shared,
                         World& world, Device& device, std::size_t tool) {
-  const MethodInfo& info = find_method(name);
   return with_place({scene.source.file}, [&] {
+    if (name == kAutoMethod) fail_input("method \"auto\" has not been settled: see settle_auto(), or name one");
+    const MethodInfo& info = find_method(name);
     return make_method(info, {world, make_tool_settings(scene, tool), scene.run.dt, scene.run.slow_period,
                               device.read(0.0), scene.methods, tool, shared});
   });

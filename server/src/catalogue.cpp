@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
 #include "scene_settings.h"
@@ -19,10 +20,12 @@ nlohmann::ordered_json make_catalogue(const Scene& scene, World& world, const st
   Json scenes = Json::array(), methods = Json::array(), sliders = Json::array();
   if (!is_builtin(given)) scenes.push_back(given);
   for (const BuiltinScene& s : builtin_scenes()) scenes.push_back(s.name);
-  for (const MethodInfo& info : registered_methods()) {
-    methods.push_back(
-        {{"name", info.name}, {"description", info.description}, {"refused", refuse_method(scene, info.name, world)}});
-  }
+  // The likely best first; the truth before all.
+  const auto add = [&](const std::string& name, const std::string& refused) {
+    methods.push_back({{"name", name}, {"description", find_method(name).description}, {"refused", refused}});
+  };
+  add("reference", refuse_method(scene, "reference", world));
+  for (const Suggestion& s : suggest_methods(scene, world)) add(s.method, s.refused);
   Json own_methods = Json::array();
   for (const HeldTool& held : scene.tools) own_methods.push_back(held.method);
   const SliderValues values = read_sliders(scene);

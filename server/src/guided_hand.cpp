@@ -35,14 +35,14 @@ void GuidedHand::let_go() noexcept {
   message_.write({{}, {1.0, 0.0, 0.0, 0.0}, -1.0, false});
 }
 
-void GuidedHand::begin(double time) noexcept {
-  begin_ = time;
-  last_time_ = 0.0;
+void GuidedHand::begin(double time, double now) noexcept {
+  begin_ = time - now;
+  last_time_ = now;
 }
 
-void GuidedHand::replace(std::unique_ptr<Device> own) {
+void GuidedHand::replace(std::unique_ptr<Device> own, double now) {
   own_ = std::move(own);
-  begin(0.0);
+  begin(0.0, now);
   own_hand_ = !started_;
 }
 

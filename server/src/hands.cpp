@@ -36,12 +36,8 @@ bool Hands::any_held() const noexcept {
   return std::find(held_.begin(), held_.end(), true) != held_.end();
 }
 
-void Hands::begin(double time) noexcept {
-  for (const auto& hand : hands_) hand->begin(time);
-}
-
-void Hands::replace(const Maker& make) {
-  for (std::size_t i = 0; i < size(); ++i) hands_[i]->replace(make(i));
+void Hands::replace(const Maker& make, double now) {
+  for (std::size_t i = 0; i < size(); ++i) hands_[i]->replace(make(i), now);
 }
 
 }  // namespace palpate

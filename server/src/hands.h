@@ -33,8 +33,7 @@ class Hands {
   bool any_held() const noexcept;
 
   /// Between two runs: see GuidedHand.
-  void begin(double time) noexcept;
-  void replace(const Maker& make);
+  void replace(const Maker& make, double now);
 
  private:
   std::vector<std::unique_ptr<GuidedHand>> hands_;

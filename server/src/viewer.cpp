@@ -12,6 +12,7 @@
 #include "page_request.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
@@ -67,10 +68,9 @@ class Viewer final : public RunSink {
   }
 
   void add(const TickRow& row) override {
-    // Paused, the first tick only gets the loops ready: what is seen stays what it was.
     last_clock_ = clock_ + row.time;
     recorder_.add(row, last_clock_);
-    if (!(paused_ && row.time == 0.0)) last_[row.tool_number] = row;
+    last_[row.tool_number] = row;
     samples_.add(make_sample(row, base_ + row.time), row.tool_number);
     if (row.tool_number == 0) ++summary_.ticks;
   }
@@ -101,7 +101,8 @@ class Viewer final : public RunSink {
 
   /// Makes everything of a scene anew. Throws InputError, and leaves what there was if so.
   void load(const Scene& wanted, const std::string& method) {
-    const Scene scene = devices_.with_devices(wanted, given_);
+    Scene scene = devices_.with_devices(wanted, given_);
+    settle_auto(scene, true, {.stop = settings_.stop});
     WorldExtras extras;
     for (std::size_t i = 0; i < scene.tools.size(); ++i) {
       RealHand* real = devices_.find(i);
@@ -129,6 +130,7 @@ class Viewer final : public RunSink {
     Hands hands(scene_.tools.size(), hand_maker());
     methods_ = make_methods(scene_, name, *world_, hands.devices());
     hands_ = std::move(hands);
+    clock_ += memory_.time;
     memory_ = {};
     method_name_ = name;
     tools_ = make_shown_tools(scene_, name);
@@ -179,9 +181,9 @@ class Viewer final : public RunSink {
     control.progress_period = scene_.run.dt;
     RunParts parts(std::vector<ToolParts>{}, this);
     for (std::size_t i = 0; i < methods_.size(); ++i) {
-      parts.tools.push_back({methods_[i], hands_[i], scene_.tools[i].guards});
-      // A pause is not felt by a device: what is stepped through shows its force from the first tick.
-      if (!segment_realtime_) parts.tools.back().guards.safety.ramp_time = run.dt;
+      // The scene's hands and the mouse wait while it is paused, and go on as if nothing had been. A person's hand does not:
+      // the force leaves it as it came.
+      parts.tools.push_back({methods_[i], hands_[i], scene_.tools[i].guards, !is_real(i)});
     }
     parts.watch = watch_.get();
     parts.memory = &memory_;
@@ -197,17 +199,17 @@ class Viewer final : public RunSink {
       summary_.tick_misses += done.tick_misses;
     }
     notes_ = done.notes;
-    base_ += done.seconds;
-    clock_ += done.seconds;
     if (end_of_hand_) {
       end_of_hand_ = false;
-      base_ = 0.0;
+      base_ = -memory_.time;
       samples_.clear();
-      hands_.replace(hand_maker());
+      hands_.replace(hand_maker(), memory_.time);
       if (!replay_.empty()) wish_.restart = true;
     }
-    hands_.begin(base_);
   }
+
+  /// In the scene's hand's time, `t` since the segment began [s].
+  double scene_time(double t) const noexcept { return base_ + memory_.time + t; }
 
   void end_segment() noexcept { segment_stop_.store(true); }
 
@@ -226,16 +228,16 @@ class Viewer final : public RunSink {
   void attend(double t) {
     receive_all(t);
     // The scene's own hands have nothing more to do, and nobody holds a tool: from the beginning.
-    if (!hands_.any_held() && !any_real() && !paused_ && base_ + t >= scene_.run.seconds) {
+    if (!hands_.any_held() && !any_real() && !paused_ && scene_time(t) >= scene_.run.seconds) {
       end_of_hand_ = true;
       end_segment();
     }
     const double now = since_start();
     if (now >= next_frame_) {
       next_frame_ = now + kFramePeriod;
-      publish_live(base_ + t);
+      publish_live(scene_time(t));
     }
-    if (now >= next_state_) publish_state(base_ + t, scene_.run.seconds);
+    if (now >= next_state_) publish_state(scene_time(t), scene_.run.seconds);
     if (any_real() && now >= next_devices_) {
       next_devices_ = now + kDevicePeriod;
       server_.publish_text(kDevices, devices_.make_message(now));
@@ -483,8 +485,8 @@ class Viewer final : public RunSink {
   bool stress_ = false;
   bool end_of_hand_ = false;
   Wish wish_;
-  double base_ = 0.0;        ///< when the segment began, in the scene's hand's time, which pages see [s]
-  double clock_ = 0.0;       ///< the same in a time that never goes back [s]
+  double base_ = 0.0;        ///< by which the scene's hand's time, which pages see, is ahead of the run's [s]
+  double clock_ = 0.0;       ///< the same of a time that never goes back [s]
   double last_clock_ = 0.0;  ///< of the last tick, in that time
   std::atomic<bool> segment_stop_{false};
   bool segment_realtime_ = true;

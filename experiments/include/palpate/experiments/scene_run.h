@@ -20,6 +20,7 @@ struct SceneRunOptions {
   std::string recording{};      ///< file to write; empty: none
   bool keep_rows = true;        ///< rows in SceneRun::data; off for long runs that are only recorded
   RunControl control{};
+  LoopWatch* watch = nullptr;  ///< sees the loops from inside
 };
 
 /// A run and what it gave.
@@ -37,7 +38,8 @@ struct SceneRun {
 /// are fewer, a new one of the scene's is made.
 SceneRun run_scene(const Scene& scene, World& world, const SceneRunOptions& options, std::vector<Device*> devices = {});
 
-/// Signed distance to the nearest surface of the world, positive outside.
+/// Signed distance to the nearest surface of the world, positive outside. Empty where something can move, or where
+/// there is no surface: what is known of a tool that lies among bodies is where it is, not how far from theirs.
 SignedDistance make_surface_distance(const World& world);
 
 }  // namespace palpate

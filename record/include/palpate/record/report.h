@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ enum class SeriesStyle : std::uint8_t {
   kReference,  ///< the truth: neutral, thick
   kDevice,     ///< the hand: neutral, dotted
   kSurface,    ///< what is touched: neutral, filled-in look
+  kLimit,      ///< a limit to read others by: neutral, thin, dashed
 };
 
 struct Series {
@@ -31,6 +33,14 @@ enum class PlotKind : std::uint8_t {
   kTime,       ///< against time; all of a page zoom together
   kPath,       ///< curves in a plane with equal scales
   kHistogram,  ///< counts (y) against bin edges (x), both axes logarithmic
+  kSpectrum,   ///< density (y) against frequency (x), both axes logarithmic
+  kLines,      ///< against anything else, both axes logarithmic; every point is marked
+};
+
+/// A moment in a time plot that one should see.
+struct PlotMark {
+  double x = 0.0;
+  std::string label{};
 };
 
 struct Plot {
@@ -43,11 +53,15 @@ struct Plot {
   std::vector<Series> series;
   std::string note;         ///< one sentence below the plot, may be empty
   bool half_width = false;  ///< beside another one where there is room
+  std::string view{};       ///< see Report::views
+  std::vector<PlotMark> marks{};
 };
 
 struct TableCell {
   std::string text;
   bool best = false;  ///< highlighted
+  /// In a table that is a map: from 0, good, to 1, bad, how the cell is coloured. NaN: not at all.
+  double heat = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct TableRow {
@@ -61,6 +75,8 @@ struct Table {
   std::vector<std::string> columns;  ///< headings, without that of the names
   std::vector<TableRow> rows;
   std::string note;
+  std::string view{};   ///< see Report::views
+  bool narrow = false;  ///< as wide as what is in it, beside others where there is room
 };
 
 /// A paper's statement beside what was measured.
@@ -79,6 +95,9 @@ struct Report {
   std::vector<Claim> claims;
   std::vector<Table> tables;
   std::vector<Plot> plots;
+  /// Ways to look at the same thing, one of them shown at a time, the first to begin with: tables and plots that belong
+  /// to one of them say so, all others are always shown.
+  std::vector<std::string> views{};
 };
 
 /// The page's text. Long series are thinned (see decimate) to share about 300,000 points, so a page stays at a few MB.
@@ -99,12 +118,15 @@ std::vector<Table> make_metrics_tables(const std::vector<NamedMetrics>& runs);
 /// What the plots of a comparison need besides the runs.
 struct RunPlotOptions {
   const RunData* reference = nullptr;  ///< drawn as the truth and subtracted for the error; may be null
-  std::vector<Vec3> surface;           ///< a polyline of what is touched, for the path plot; may be empty [m]
+  std::vector<Vec3> surface{};         ///< a polyline of what is touched, for the path plot; may be empty [m]
+  const RunData* finer = nullptr;      ///< the truth with a finer step: its difference is the truth's own error
+  std::vector<PlotMark> marks{};       ///< in all plots against time
 };
 
 /// The plots of a comparison, in order: force magnitude, components (those that ever exceed a hundredth of the peak),
-/// error against the reference, proxy path in the plane of its two largest extents, energy given to the hand, model
-/// age, tick-time histogram. Plots without data are left out. `runs` does not hold the reference.
+/// error against the reference beside what a hand can just notice (kNoticeable), torque, proxy path in the plane of its
+/// two largest extents, spectrum of the force, energy given to the hand, model age, tick-time histogram. Plots without
+/// data are left out. `runs` does not hold the reference.
 std::vector<Plot> make_run_plots(const std::vector<RunData>& runs, const RunPlotOptions& options);
 
 }  // namespace palpate

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,7 +70,8 @@ class RunSink {
 struct HandSummary {
   InputCounters input;  ///< samples of its device that were not taken
   SafetyCounters safety;
-  double energy = 0.0;  ///< given to the hand at the end [J]
+  double energy = 0.0;      ///< given to the hand by the end [J]
+  double energy_max = 0.0;  ///< the most that had been given at any time [J]; 0 for a passive run
 };
 
 /// What a run was, in numbers.
@@ -106,16 +108,20 @@ struct ToolParts {
   Method& method;
   Device& device;
   HandGuards guards{};
+  /// The device is a model, and stands still while no run reads it: at the end of a realtime run no force need be taken
+  /// out of a hand, and one that goes on later does so with the force there was.
+  bool waits = false;
 };
 
-/// What a run leaves for one that goes on with the same methods, after a pause say: numbers of messages go on, and the
-/// first slow step finds the last feedback of the run before. Empty before the first.
+struct LoopMemory;
+
+/// What a run leaves for one that goes on with the same methods and devices, after a pause say: time, guards, passivity
+/// and safety, and all messages between the loops. In virtual time the two are one run that never ended, bit for bit.
+/// After a real time run a hand that does not wait (ToolParts) has had its force faded, and gets it back by the ramp.
+/// Empty before the first run. Counters of the hands go on too.
 struct RunMemory {
-  struct Tool {
-    std::uint64_t models_sent = 0, feedbacks_sent = 0;
-    std::vector<std::byte> last_feedback{};
-  };
-  std::vector<Tool> tools{};
+  double time = 0.0;                    ///< where the next run goes on [s]
+  std::shared_ptr<LoopMemory> loops{};  ///< of it all
 };
 
 /// The messages of one tool in a slow step.
@@ -154,7 +160,8 @@ struct RunParts {
 /// other rates than the run's.
 void check_parts(const RunSettings& settings, const RunParts& parts);
 
-/// Virtual time, one thread: the same input gives the same bits. Rows carry no measured times, the summary does.
+/// Virtual time, one thread: the same input gives the same bits. Rows carry no measured times, the summary does. With a
+/// memory, `seconds` are those of this part of the run.
 RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunControl& control = {});
 
 /// Wishes for the realtime threads; each is granted where the system permits, and a note says where not.

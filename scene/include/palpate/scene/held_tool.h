@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "palpate/runtime/run.h"
 #include "palpate/scene/device.h"
@@ -9,6 +10,9 @@
 #include "palpate/scene/tool.h"
 
 namespace palpate {
+
+/// Stands for the method that does best on the scene; settle_auto() of layer experiments finds out which.
+inline constexpr std::string_view kAutoMethod = "auto";
 
 /// The guards of a hand of which nothing is said: a model is stale two slow periods after it should have come.
 HandGuards make_standard_guards(const RunSettings& run) noexcept;

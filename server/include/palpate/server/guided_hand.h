@@ -31,10 +31,11 @@ class GuidedHand final : public Device {
   void hold(const Pose& target, std::optional<double> grip = {}) noexcept;
   void let_go() noexcept;
 
-  /// A new run begins, whose time 0 is `time` of the scene's hand [s].
-  void begin(double time) noexcept;
-  /// Another hand of the scene's takes over in the next run, from its beginning; gently from where the last one ended.
-  void replace(std::unique_ptr<Device> own);
+  /// Between two runs: the time `now` of the run to come is `time` of the scene's hand [s].
+  void begin(double time, double now = 0.0) noexcept;
+  /// Another hand of the scene's takes over at the time `now` of the next run, from its beginning; gently from where
+  /// the last one ended.
+  void replace(std::unique_ptr<Device> own, double now = 0.0);
 
   const DeviceInfo& info() const noexcept override { return own_->info(); }
   DeviceState read(double time) noexcept override;
@@ -55,7 +56,7 @@ class GuidedHand final : public Device {
   Target target_{};
   bool own_hand_ = true;  ///< nothing between the scene's hand and the device
   bool started_ = false;
-  double begin_ = 0.0;  ///< of this run, in the scene's hand's time
+  double begin_ = 0.0;  ///< by which the scene's hand's time is ahead of the run's
   double last_time_ = 0.0;
   Pose pose_;
   Twist velocity_;
