@@ -58,6 +58,8 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   std::array<double, kMaxRows> lambda_{}, delta_{};
   std::array<Memory, kMaxConstraints> memory_, old_memory_;
   int memories_ = 0;
+  int ties_end_ = 0;            ///< constraints of the tool, its joints among them, are before this
+  std::array<double, kMaxTieRows> tie_impulse_{};
   std::uint64_t sequence_ = 0;  ///< of the model adopted last
 };
 
@@ -150,6 +152,7 @@ void ComplianceFast::adopt(const Model& model) noexcept {
   problem_.prepare_dense();
   problem_.dense_compliance(0) = Eigen::Map<const Eigen::MatrixXd>(model.W.data(), model.rows, model.rows);
   memories_ = model.constraints;
+  ties_end_ = model.tool_constraints;
   sequence_ = model.header.sequence;
 }
 
@@ -234,11 +237,14 @@ double ComplianceFast::fill_row(const PublishedConstraint& constraint, const Pub
 /// is taken off its tangents' δ from the next tick on. What sticks has δ_t = 0 and keeps its place.
 void ComplianceFast::note_slip(const Model& model) noexcept {
   problem_.compute_delta(std::span(lambda_).first(as_size(model.rows)), delta_);
+  std::size_t tie = 0;
   for (int i = 0, row = 0; i < model.constraints; row += model.constraint[as_size(i)].rows, ++i) {
     Memory& m = memory_[as_size(i)];
     const auto at = as_size(row);
     if (!m.contact) {
       std::copy_n(lambda_.begin() + row, m.rows, m.lambda.begin());
+      for (std::size_t r = 0; r < as_size(m.rows) && i < ties_end_ && tie < tie_impulse_.size(); ++r)
+        tie_impulse_[tie++] += m.lambda[r] * dt_;
       continue;
     }
     m.force.setZero();
@@ -277,11 +283,16 @@ Wrench ComplianceFast::sum_constraint_forces(const Model& model) const noexcept 
 void ComplianceFast::send(Feedback& feedback) const noexcept {
   feedback.device = device_;
   std::copy(state_.begin(), state_.end(), feedback.tool.begin());
-  feedback.slips = 0;
+  feedback.slips = feedback.tie_rows = 0;
   for (int i = 0; i < memories_; ++i) {
     const Memory& m = memory_[as_size(i)];
-    if (m.contact) feedback.slip[as_size(feedback.slips++)] = {m.id, m.slip};
+    if (m.contact) {
+      feedback.slip[as_size(feedback.slips++)] = {m.id, m.slip};
+    } else if (i < ties_end_) {
+      feedback.tie_rows = std::min(feedback.tie_rows + m.rows, kMaxTieRows);
+    }
   }
+  feedback.tie_impulse = tie_impulse_;
 }
 
 }  // namespace
