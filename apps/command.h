@@ -39,6 +39,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(std::string_view what, double share);
+  /// A line that stays, on standard error whether that is a terminal or not.
+  void tell(std::string_view line);
 
  private:
   bool terminal_;

@@ -99,15 +99,18 @@ std::string describe_stand_in(std::string_view file, std::string_view own) {
                      data_folder().empty() ? "PALPATE_DATA is not set" : "in the folder that PALPATE_DATA names", own);
 }
 
-Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result) {
+Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result,
+                              const ExpectedComparison& expected) {
   Report report = result.report;
   if (report.title.empty()) report.title = experiment.name;
   if (report.subtitle.empty()) report.subtitle = experiment.description;
   for (const std::string& note : result.notes) report.paragraphs.push_back(note);
-  for (const MeasuredClaim& c : result.claims) {
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    const MeasuredClaim& c = result.claims[i];
     const char* relation = c.relation == MeasuredClaim::Relation::kAtMost ? "≤" : "≥";
     report.claims.push_back({c.name, c.paper, format_quantity(c.measured, c.unit),
-                             fmt::format("{} {}", relation, format_quantity(c.limit, c.unit)), c.holds()});
+                             fmt::format("{} {}", relation, format_quantity(c.limit, c.unit)), c.holds(),
+                             i < expected.claims.size() ? expected.claims[i].reason : std::string()});
   }
   return report;
 }
@@ -116,16 +119,25 @@ std::string make_experiments_json(const std::vector<NamedResult>& results) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const NamedResult& r : results) {
     nlohmann::ordered_json claims = nlohmann::ordered_json::array();
-    for (const MeasuredClaim& c : r.claims) {
+    for (std::size_t i = 0; i < r.claims.size(); ++i) {
+      const MeasuredClaim& c = r.claims[i];
+      const bool known = i < r.expected.claims.size();
       claims.push_back({{"name", c.name},
                         {"paper", c.paper},
                         {"measured", c.measured},
                         {"limit", c.limit},
                         {"relation", c.relation == MeasuredClaim::Relation::kAtMost ? "at most" : "at least"},
                         {"unit", c.unit},
-                        {"holds", c.holds()}});
+                        {"timed", c.timed},
+                        {"holds", c.holds()},
+                        {"standing", standing_name(known ? r.expected.claims[i].standing : Standing::kUnknown)},
+                        {"reason", known ? r.expected.claims[i].reason : std::string()}});
     }
-    all.push_back({{"name", r.name}, {"report", r.report}, {"claims", std::move(claims)}, {"notes", r.notes}});
+    all.push_back({{"name", r.name},
+                   {"report", r.report},
+                   {"claims", std::move(claims)},
+                   {"missing", r.expected.missing},
+                   {"notes", r.notes}});
   }
   return nlohmann::ordered_json{{"experiments", std::move(all)}}.dump(2);
 }

@@ -38,8 +38,9 @@ SceneHand make_simulated() {
   return {.kind = hand};
 }
 
-Scene make_scene(double young, const SceneHand& hand) {
+Scene make_scene(double young, const SceneHand& hand, const ExperimentOptions& options) {
   PressedBlock block;
+  if (options.quick) block.cell = 0.015;
   block.young = young;
   block.hand = hand;
   return make_pressed_block(block);
@@ -117,7 +118,7 @@ constexpr Variant kVariants[] = {
 
 Table compare_variants(const ExperimentOptions& options, std::vector<RunData>& runs, Plot& plot) {
   constexpr double kPeriod = 0.02;
-  const Scene original = make_scene(2e4, make_scripted());
+  const Scene original = make_scene(2e4, make_scripted(), options);
   World world = make_world(original);
   const RunData truth = run_truth(original, world, options);
   Table table;
@@ -175,7 +176,8 @@ static ExperimentResult reproduce_delay(const ExperimentOptions& options) {
   double softest = 0.0, stiffest = 0.0, least = 0.0, most = 0.0;
   for (const double young : kStiffnesses) {
     const std::string name = fmt::format("E = {:.0f} kPa", 1e-3 * young);
-    const Scene scripted = make_scene(young, make_scripted()), felt = make_scene(young, make_simulated());
+    const Scene scripted = make_scene(young, make_scripted(), options),
+                felt = make_scene(young, make_simulated(), options);
     World world = make_world(scripted);
     const RunData truth = run_truth(scripted, world, options);
     TableRow error_row{name, {}}, energy_row{name, {}};
@@ -215,7 +217,7 @@ static ExperimentResult reproduce_delay(const ExperimentOptions& options) {
   truths.title = "Explicit on nodes beside World's implicit reference on faces";
   truths.columns = {"mean force, nodes", "mean force, faces", "difference"};
   for (const double cell : {0.0075, 0.005, 0.00375}) {
-    if (options.stop && options.stop->load()) break;
+    if ((options.stop && options.stop->load()) || options.quick) break;
     const Truths t = compare_truths(cell, options);
     truths.rows.push_back(
         {fmt::format("cells of {:.3g} mm", 1e3 * cell),

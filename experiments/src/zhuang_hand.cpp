@@ -90,6 +90,7 @@ double value_at(const Track& track, const std::vector<double>& values, double ti
 
 static ExperimentResult reproduce_hand(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("zhuang-hand");
+  if (options.quick) std::get<SceneSoft>(scene.bodies[0].kind).cell *= 2.0;
   set_slow_period(scene, 0.033, 0.0);  // whole ticks, so that equal parts can be looked for
   const Track track = follow(scene, options);
   double highest = -1.0;

@@ -106,7 +106,8 @@ double percent(double now, double rest) {
 constexpr double kWidth = 0.05;
 struct Tower {
   double height;  ///< [m]
-  Grid grid{{6, static_cast<int>(std::lround(6.0 * height / kWidth)), 6}};
+  int cells = 6;  ///< across
+  Grid grid{{cells, static_cast<int>(std::lround(cells* height / kWidth)), cells}};
   TetMesh make() const { return make_tet_block(Vec3(kWidth, height, kWidth), grid.n); }
   std::vector<int> ring_at(int level) const {
     return walk_around(grid.n[0], grid.n[2], [&](int x, int z) { return grid.node(x, level, z); });
@@ -184,7 +185,6 @@ void twist_by_torque(const Tower& tower, const Shape& shape, double torque, cons
 }
 
 // A beam along x, fixed at its left end.
-constexpr Grid kBeam{{20, 4, 4}};
 struct Bent {
   double volume = 0.0, length = 0.0;  ///< change [%]
   Vec3 tip = Vec3::Zero();
@@ -192,6 +192,7 @@ struct Bent {
 };
 
 Bent bend(const Shape& shape, const ExperimentOptions& options) {
+  const Grid kBeam = options.choose(Grid{{20, 4, 4}}, Grid{{10, 2, 2}});
   ExplicitTets tets = make_tets(make_tet_block(Vec3(0.2, 0.04, 0.04), kBeam.n), 4e4, shape.model, 8.0);
   const double volume = tets.compute_volume();
   std::vector<int> axis;
@@ -207,7 +208,7 @@ Bent bend(const Shape& shape, const ExperimentOptions& options) {
   out.length = percent(compute_length(places_of(tets, axis)), length);
   out.tip = tets.position(axis.back());
   out.outline = places_of(
-      tets, walk_around(kBeam.n[0], kBeam.n[1], [](int x, int y) { return kBeam.node(x, y, kBeam.n[2] / 2); }));
+      tets, walk_around(kBeam.n[0], kBeam.n[1], [&](int x, int y) { return kBeam.node(x, y, kBeam.n[2] / 2); }));
   return out;
 }
 
@@ -250,7 +251,8 @@ static ExperimentResult reproduce_rotation(const ExperimentOptions&) {
 static ExperimentResult reproduce_twist(const ExperimentOptions& options) {
   // That turns the top of the quadratic model by about a quarter.
   constexpr double kTorque = 0.027;
-  const Tower tower{4.0 * kWidth}, stocky{2.0 * kWidth};
+  const int cells = options.choose(6, 2);
+  const Tower tower{4.0 * kWidth, cells}, stocky{2.0 * kWidth, cells};
   ExperimentResult out;
   Plot middle = make_picture("Half-way up, the top turned by 90° as a whole", "x", "z");
   Plot top = make_picture("The top, seen from above, under the same torque", "x", "z");
