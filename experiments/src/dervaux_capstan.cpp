@@ -84,8 +84,8 @@ Capstan run_capstan(Scene scene, const std::string& method, const std::string& n
     out.angle.push_back(compute_wrap(dynamic_cast<const BeamChain&>(*w.body(w.tools()[0]))));
   };
   out.run = run_watched(scene, world, sample_hand(scene), run, options);
-  out.pulled = measure(out, scene, weight, {4.5, 5.5}, true);
-  out.yielded = measure(out, scene, weight, {7.5, 8.5}, false);
+  out.pulled = measure(out, scene, weight, {7.3, 8.3}, true);
+  out.yielded = measure(out, scene, weight, {10.3, 11.3}, false);
   return out;
 }
 
