@@ -134,8 +134,8 @@ TEST_P(QuickForm, StandsAsExpected) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, QuickForm, ::testing::Range<std::size_t>(0, registered_experiments().size()),
-                         [](const auto& info) {
-                           std::string name(registered_experiments()[info.param].name);
+                         [](const auto& chosen) {
+                           std::string name(registered_experiments()[chosen.param].name);
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });
