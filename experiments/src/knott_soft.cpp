@@ -123,13 +123,14 @@ ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SoftBody soft;
   soft.surface = mesh.mesh;
-  soft.grid = make_voxels_of(mesh.mesh, options.choose<std::size_t>(kStatueHexes, 250), options.choose(0.0071, 0.016));
+  soft.grid = make_voxels_of(mesh.mesh, options.choose<std::size_t>(kStatueHexes, 120), options.choose(0.0071, 0.02));
   soft.material = kStatueMaterial;
   const double base = box.lower.y() + 0.1 * box.size().y();
   soft.is_fixed = [base](const Vec3& p) { return p.y() < base; };
+  const double reach = options.choose(0.42, 0.1);
   SweepSettings sweep;
-  sweep.from = box.center().x() - 0.42 * box.size().x();
-  sweep.to = box.center().x() + 0.42 * box.size().x();
+  sweep.from = box.center().x() - reach * box.size().x();
+  sweep.to = box.center().x() + reach * box.size().x();
   sweep.z = box.center().z();
   sweep.depth = 0.002;
   ExperimentResult out = run_on_soft(

@@ -91,7 +91,7 @@ ExperimentResult run_otaduy_liver(const ExperimentOptions& options) {
   const bool real = !options.quick && find_data(file).has_value();
   Scene scene = real ? parse_scene(std::string(embedded::scene_liver_stroke), "liver-stroke.json")
                      : load_builtin_scene("organ-stroke");
-  ExperimentResult out = compare_on(shorten(std::move(scene), options, 0.04, 1.6), options);
+  ExperimentResult out = compare_on(shorten(std::move(scene), options, 0.04, 1.4), options);
   out.report.title = "A soft liver under a rod";
   if (real)
     out.report.paragraphs = {"The liver of the data folder (SOFA's), filled with tetrahedra, with its weight."};
@@ -101,7 +101,7 @@ ExperimentResult run_otaduy_liver(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_otaduy_polyp(const ExperimentOptions& options) {
-  ExperimentResult out = compare_on(shorten(load_builtin_scene("polyp"), options, 0.006, 1.6), options);
+  ExperimentResult out = compare_on(shorten(load_builtin_scene("polyp"), options, 0.006, 1.2), options);
   out.report.title = "A thin polyp bent far";
   out.report.paragraphs = {
       "A soft stalk in a cavity between two walls, bent to the side by a rod across it with friction and let go, after "
@@ -110,7 +110,7 @@ ExperimentResult run_otaduy_polyp(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_otaduy_polyp_rod(const ExperimentOptions& options) {
-  ExperimentResult out = compare_on(shorten(load_builtin_scene("otaduy-polyp-rod"), options, 0.006, 1.6), options);
+  ExperimentResult out = compare_on(shorten(load_builtin_scene("otaduy-polyp-rod"), options, 0.006, 1.2), options);
   out.report.title = "A thin polyp bent far by a thin rod";
   out.report.paragraphs = {
       "The polyp as it was first built: a rod of 3 mm and 20 g held upright, whose end bends the stalk, with friction, "

@@ -154,7 +154,7 @@ ExperimentResult run_susa_eighty(const ExperimentOptions& options) {
   // Then the ball is shaken through what is left of the block, at half a metre a second.
   for (double time = 36.5; time < 60.0; time += 0.6)
     keys.push_back({.time = time, .position = Vec3(keys.back().position.x() < 0.0 ? 0.15 : -0.15, 0.03, 0.02)});
-  scene.run.seconds = options.choose(60.0, 3.0);
+  scene.run.seconds = options.choose(60.0, 1.6);
   scene.first().guards.safety.ramp_time = 0.0;
   World world = make_world(scene);
   EnergyAtSteps energy(world, scene.first().tool.coupling.stiffness);

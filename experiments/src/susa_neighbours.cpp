@@ -171,7 +171,8 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
 ExperimentResult run_susa_stand(const ExperimentOptions& options) {
   using namespace susa;
   using Relation = MeasuredClaim::Relation;
-  const Scene scene = load_at("susa-stand", 0.05);
+  Scene scene = load_at("susa-stand", 0.05);
+  if (options.quick) scene.run.seconds = 2.5;
   World world = make_world(scene);
   double joint_error = 0.0, lowest = 1.0;
   const auto find = [&](std::string_view name) {
