@@ -10,6 +10,7 @@
 #include "palpate/experiments/compare.h"
 #include "palpate/methods/compliance_settings.h"
 #include "palpate/scene/builtin.h"
+#include "wanted_metrics.h"
 
 // Dervaux et al. 2013, section V, second experiment: a tet cylinder at 50 Hz on a plane, a wire of ten beams at 1 kHz
 // tied to its top. "The collisions between the plane, cylinder and the thread are being detected and resolved … the
@@ -259,14 +260,14 @@ Story tell_all(const Scene& scene, const ExperimentOptions& options) {
   Told truth = tell(scene, "reference", "reference", options);
   story.comparison.reference = std::move(truth.run);
   const RunData& reference = story.comparison.reference.data;
-  story.comparison.metrics.push_back({"reference", compute_metrics(reference, nullptr), true});
+  story.comparison.metrics.push_back({"reference", compute_wanted_metrics(reference, nullptr), true});
   for (const Form& form : kForms) {
     story.told.push_back(tell(with_form(scene, form), "compliance", fmt::format("compliance, {}", form.name), options));
     story.comparison.runs.push_back(story.told.back().run);
   }
   story.comparison.runs.push_back(tell(scene, "direct", "direct", options).run);
   for (const SceneRun& run : story.comparison.runs)
-    story.comparison.metrics.push_back({run.data.name, compute_metrics(run.data, &reference)});
+    story.comparison.metrics.push_back({run.data.name, compute_wanted_metrics(run.data, &reference)});
   story.weight = (mass_of(cylinder_of(make_world(scene))) + kWireMass) * kGravity;
   return story;
 }

@@ -5,6 +5,7 @@
 #include "dervaux_run.h"
 #include "experiments.h"
 #include "palpate/methods/compliance_settings.h"
+#include "wanted_metrics.h"
 
 // Where the scheme is good and where not. The paper gives no error figure; it argues that a soft body "has a low
 // dynamics" and may be taken as it was. How true that is depends on how far the body moves within a slow period.
@@ -113,7 +114,7 @@ void measure(Setting& setting, const ExperimentOptions& options) {
         const std::string name = fmt::format("{}, {} Hz, {}", what, kRates[r], kMethods[m]);
         const RunData run =
             dervaux::run_watched(scene, world, setting.hand, {m == 3 ? "direct" : "compliance", name}, options).data;
-        setting.error[m][s][r] = compute_metrics(run, &truth).force_error_relative;
+        setting.error[m][s][r] = compute_wanted_metrics(run, &truth).force_error_relative;
       }
     }
   }

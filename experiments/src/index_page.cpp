@@ -95,7 +95,8 @@ std::string make_experiments_index(const std::vector<NamedResult>& results, bool
   std::string html =
       "<style>.index{table-layout:fixed;width:100%;min-width:900px}.index th:nth-child(1){width:13%}"
       ".index th:nth-child(2){width:38%}.index th:nth-child(3){width:25%}h3{margin:20px 0 0;font-size:16px}"
-      "h3+p{margin:2px 0 6px;max-width:none}a{color:inherit}.index .note{font-weight:400}</style>\n<main>\n<header>";
+      "h3+p{margin:2px 0 6px;max-width:none}a{color:inherit}.index "
+      "th[scope]{font-weight:400}</style>\n<main>\n<header>";
   html += fmt::format("<h1>The papers' experiments{}</h1>", quick ? ", quick forms" : "");
   html += fmt::format(
       "<p class=\"subtitle\">{} experiments, {} claims: {} hold, {} do not; {}.</p></header>\n", results.size(),

@@ -10,6 +10,7 @@
 #include "palpate/methods/baseline_settings.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/record/replay_hand.h"
+#include "wanted_metrics.h"
 
 namespace palpate::otaduy {
 
@@ -58,7 +59,7 @@ RunData Rig::run_best_double(double slow_rate) {
                                 s.stiffness = stiffness;
                                 s.damping = damping;
                               });
-      const double error = compute_metrics(run, &truth_).force_error_rms;
+      const double error = compute_wanted_metrics(run, &truth_).force_error_rms;
       if (!(error < least) && !best.ticks.empty()) continue;
       least = error;
       best = std::move(run);
@@ -71,7 +72,8 @@ RunData Rig::run_best_direct(double slow_rate) {
   RunData as_is = run("direct", "direct", slow_rate);
   RunData ahead = run("direct, hand predicted", "direct", slow_rate,
                       [](Scene& scene) { scene.methods.get<DirectSettings>("direct").predict = true; });
-  const bool better = compute_metrics(ahead, &truth_).force_error_rms < compute_metrics(as_is, &truth_).force_error_rms;
+  const bool better =
+      compute_wanted_metrics(ahead, &truth_).force_error_rms < compute_wanted_metrics(as_is, &truth_).force_error_rms;
   return better ? ahead : as_is;
 }
 
@@ -146,7 +148,7 @@ Table make_error_table(const std::string& title, const RunData& truth, const std
   table.title = title;
   table.columns = {"force error", "relative", "torque error", "sideways above 20 Hz", "largest jump"};
   const auto add = [&](const RunData& run, bool is_truth) {
-    const Metrics m = compute_metrics(run, is_truth ? nullptr : &truth);
+    const Metrics m = compute_wanted_metrics(run, is_truth ? nullptr : &truth);
     table.rows.push_back({run.name,
                           {{format_quantity(m.force_error_rms, "N")},
                            {format_quantity(m.force_error_relative, "%")},

@@ -5,6 +5,7 @@
 #include "experiments.h"
 #include "otaduy_runs.h"
 #include "palpate/scene/builtin.h"
+#include "wanted_metrics.h"
 
 // Otaduy & Gross 2007, Fig. 2: a liver, and a polyp bent far, with friction and hands that feel. The paper shows
 // pictures and gives no numbers; what is claimed here is that the force follows the truth better than what the slow
@@ -28,7 +29,7 @@ double measure_truth(Rig& rig) {
       rig.run("reference, half the tick", "reference", kRate, [](Scene& scene) { scene.run.dt *= 0.5; });
   RunData same;  // at the ticks of the first
   for (std::size_t i = 0; i < half.ticks.size(); i += 2) same.ticks.push_back(half.ticks[i]);
-  return compute_metrics(same, &rig.truth()).force_error_relative;
+  return compute_wanted_metrics(same, &rig.truth()).force_error_relative;
 }
 
 ExperimentResult compare_on(Scene scene, const ExperimentOptions& options) {
@@ -45,7 +46,7 @@ ExperimentResult compare_on(Scene scene, const ExperimentOptions& options) {
   set_slow_rate(felt, kRate);
   const RunData closed = rig.run_closed("jacobian, its own hand", "jacobian", felt);
   std::vector<Metrics> metrics;
-  for (const RunData& run : runs) metrics.push_back(compute_metrics(run, &truth));
+  for (const RunData& run : runs) metrics.push_back(compute_wanted_metrics(run, &truth));
   const Metrics &ours = metrics[0], &filtered = metrics[2], &doubled = metrics[3], &direct = metrics[4];
   ExperimentResult out;
   out.claims = {

@@ -5,6 +5,7 @@
 
 #include "experiments.h"
 #include "palpate/methods/interpolation_settings.h"
+#include "wanted_metrics.h"
 #include "zhuang_runs.h"
 
 // Zhuang & Canny 2000, sections 5.2 and 6: "the softer the object is, the longer delay the human operator can
@@ -63,7 +64,7 @@ RunData run_truth(Scene scene, World& world, const ExperimentOptions& options) {
 }
 
 double compute_error(const RunData& data, const RunData& truth) {
-  return compute_metrics(data, &truth).force_error_relative;
+  return compute_wanted_metrics(data, &truth).force_error_relative;
 }
 
 /// The same hand with a ball on a stiff coupling, everything stepped implicitly in every tick: how far the two truths
@@ -161,7 +162,7 @@ Table compare_variants(const ExperimentOptions& options, std::vector<RunData>& r
     scene.methods.get<InterpolationSettings>("interpolation").force = v.force;
     scene.methods.get<InterpolationSettings>("interpolation").predict = v.predict;
     RunData data = run(scene, world, options, v.name);
-    const Metrics m = compute_metrics(data, &truth);
+    const Metrics m = compute_wanted_metrics(data, &truth);
     // A state is shown whole when its model is as old as it gets; a prediction is of a slow step later.
     const double shown = v.display == Display::kExtrapolate ? v.latency * kPeriod : m.model_age_max + scene.run.dt;
     table.rows.push_back({v.name,
