@@ -24,11 +24,14 @@ struct Slip {
 };
 
 /// By how much the wire turns from the span that comes up from the hand to that which goes down to the weight [rad].
+/// The beams next to the handle and to the weight are left out: the coupling bends the first, and neither is on the
+/// cylinder.
 double compute_wrap(const BeamChain& wire) {
   const int n = wire.node_count();
+  constexpr int kEnds = 3;
   const auto direction = [&](int i) { return (wire.node_pose(i + 1).position - wire.node_pose(i).position).eval(); };
   double turned = 0.0;
-  for (int i = 0; i + 2 < n; ++i) {
+  for (int i = kEnds; i + 2 + kEnds < n; ++i) {
     const Vec3 a = direction(i), b = direction(i + 1);
     turned -= std::atan2(a.x() * b.y() - a.y() * b.x(), a.dot(b));
   }
@@ -92,11 +95,7 @@ Capstan run_capstan(Scene scene, const std::string& method, const std::string& n
 }  // namespace
 
 void add_capstan(ExperimentResult& out, const ExperimentOptions& options) {
-  Scene scene = load_builtin_scene("capstan");
-  if (options.quick) {
-    find_body<SceneSoft>(scene, "cylinder").cell = 0.02;
-    std::get<SceneChainTool>(scene.first().tool.kind).beams = 20;
-  }
+  const Scene scene = load_builtin_scene("capstan");
   Scene held = scene;
   held.methods.get<ComplianceSettings>("compliance").lookahead = 0.0;
   Table table;
@@ -115,7 +114,8 @@ void add_capstan(ExperimentResult& out, const ExperimentOptions& options) {
   };
   for (const Case& c : {Case{"reference", "reference", scene}, Case{"compliance", "compliance", scene},
                         Case{"compliance, held (the paper)", "compliance", held}}) {
-    if (options.quick && &c.scene == &held) continue;
+    // The quick form has the default alone, but as fine as it is: of coarser cells and beams the angles are too large.
+    if (options.quick && std::string_view(c.name) != "compliance") continue;
     const Capstan run = run_capstan(c.scene, c.method, c.name, options);
     for (const bool pulled : {true, false}) {
       const Slip& slip = pulled ? run.pulled : run.yielded;
