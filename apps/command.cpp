@@ -52,6 +52,11 @@ void Progress::show(std::string_view what, double share) {
   std::fputs(line.c_str(), stderr);
 }
 
+void Progress::tell(std::string_view line) {
+  fmt::print(stderr, "{}{}\n", shown_ ? "\r\033[K" : "", line);
+  shown_ = false;
+}
+
 std::string make_free_path(const std::string& folder, const std::string& stem, const std::string& ending) {
   make_parent_folder(folder + "/x");
   std::string safe = stem;  // a scene may be called anything

@@ -44,6 +44,8 @@ class Progress {
   std::function<void(std::string_view, double)> reporter() {
     return [this](std::string_view what, double share) { show(what, share); };
   }
+  /// A line that stays, on standard error whether that is a terminal or not.
+  void tell(std::string_view line);
 
  private:
   bool terminal_;

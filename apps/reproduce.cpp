@@ -1,6 +1,11 @@
+#include <mutex>
+#include <thread>
+
 #include "command.h"
+#include "palpate/core/clock.h"
 #include "palpate/core/error.h"
-#include "palpate/experiments/experiment.h"
+#include "palpate/experiments/expected.h"
+#include "text_file.h"
 
 namespace palpate {
 namespace {
@@ -8,7 +13,10 @@ namespace {
 struct ReproduceCommand {
   std::vector<std::string> names;
   std::string output = "reports";
+  std::string write_expected;
   bool all = false;
+  bool quick = false;
+  bool exact = false;
   bool json = false;
 };
 
@@ -18,13 +26,136 @@ void print_list() {
 
 void print_claims(const Experiment& experiment, const NamedResult& result) {
   fmt::print("{}: {}\n", experiment.name, experiment.description);
-  for (const MeasuredClaim& c : result.claims) {
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    const MeasuredClaim& c = result.claims[i];
+    const ExpectedComparison::Entry& expected = result.expected.claims[i];
     const char* relation = c.relation == MeasuredClaim::Relation::kAtMost ? "at most" : "at least";
     fmt::print("  {} {}\n      paper: {}\n      measured {}, wanted {} {}\n", c.holds() ? "✓" : "✗", c.name, c.paper,
                format_quantity(c.measured, c.unit), relation, format_quantity(c.limit, c.unit));
+    if (!c.holds() && !expected.reason.empty()) fmt::print("      known: {}\n", expected.reason);
+    if (expected.standing != Standing::kAsExpected)
+      fmt::print("      {}{}\n",
+                 expected.standing == Standing::kWorse    ? "WORSE: it was expected to hold"
+                 : expected.standing == Standing::kBetter ? "BETTER: it was expected not to hold"
+                                                          : "nothing is expected of it yet",
+                 c.timed ? " (a time of this machine)" : "");
   }
+  for (const std::string& name : result.expected.missing)
+    fmt::print("  ✗ MISSING: expected and not claimed: {}\n", name);
   for (const std::string& note : result.notes) fmt::print("  note   {}\n", note);
   fmt::print("  report {}\n", result.report);
+}
+
+/// Runs experiments, as many at a time as there are cores; those that measure times alone, after the others. Writes the
+/// report of each as soon as it is done. Results come in the order in which the experiments were chosen.
+class Runner {
+ public:
+  Runner(const std::vector<const Experiment*>& chosen, const ReproduceCommand& options, const ExpectedClaims& expected)
+      : chosen_(chosen), options_(options), expected_(expected), results_(chosen_.size()) {
+    for (const Experiment* e : chosen_) cost_ += e->cost;
+  }
+
+  /// Throws what an experiment threw, and InputError if it was stopped.
+  std::vector<NamedResult> run() {
+    const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, chosen_.size());
+    run_all(threads, [](const Experiment& e) { return !e.timed; });
+    run_all(1, [](const Experiment& e) { return e.timed; });
+    return std::move(results_);
+  }
+
+ private:
+  template <typename Choose>
+  void run_all(std::size_t threads, const Choose& choose) {
+    std::vector<std::size_t> waiting;
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      if (choose(*chosen_[i])) waiting.push_back(i);
+    }
+    // Those that take long first, so that none of them is left for the end.
+    std::ranges::stable_sort(waiting, std::greater{}, [&](std::size_t i) { return chosen_[i]->cost; });
+    std::atomic<std::size_t> next{0};
+    std::vector<std::thread> workers;
+    const auto work = [&] {
+      for (std::size_t k = next++; k < waiting.size() && !stop_requested().load() && !failed_; k = next++)
+        run_one(waiting[k]);
+    };
+    for (std::size_t t = 1; t < threads; ++t) workers.emplace_back(work);
+    work();
+    for (std::thread& worker : workers) worker.join();
+    if (failure_) std::rethrow_exception(failure_);
+    if (stop_requested().load()) fail_input("stopped before all experiments were done");
+  }
+
+  void run_one(std::size_t i) {
+    const Experiment& experiment = *chosen_[i];
+    ExperimentOptions run;
+    run.stop = &stop_requested();
+    run.quick = options_.quick;
+    run.progress = [&](std::string_view stage, double share) {
+      const std::scoped_lock lock(mutex_);
+      // Experiments tell the share of a stage. Of several, what is done tells more.
+      const std::string what = fmt::format("{}: {}", experiment.name, stage);
+      if (chosen_.size() == 1)
+        progress_.show(what, share);
+      else
+        progress_.show(fmt::format("{} of {} done; {}", done_, chosen_.size(), what), done_cost_ / cost_);
+    };
+    const std::int64_t start = monotonic_ns();
+    try {
+      const ExperimentResult result = experiment.run(run);
+      if (!stop_requested().load()) results_[i] = write(experiment, result);
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+    }
+    const std::scoped_lock lock(mutex_);
+    done_cost_ += experiment.cost;
+    ++done_;
+    if (stop_requested().load() || failed_ || chosen_.size() == 1) return;
+    progress_.tell(fmt::format("{:>2} of {}  {:<24} {:5.1f} s", done_, chosen_.size(), experiment.name,
+                               1e-9 * static_cast<double>(monotonic_ns() - start)));
+  }
+
+  NamedResult write(const Experiment& experiment, const ExperimentResult& result) const {
+    NamedResult out{std::string(experiment.name), result.claims,
+                    fmt::format("{}/{}.html", options_.output, experiment.name), result.notes,
+                    expected_.compare(experiment.name, result.claims, result.notes, options_.quick)};
+    Report report = make_experiment_report(experiment, result, out.expected);
+    if (options_.quick) report.title += " (quick form)";
+    make_parent_folder(out.report);
+    write_report(report, out.report);
+    return out;
+  }
+
+  const std::vector<const Experiment*>& chosen_;
+  const ReproduceCommand& options_;
+  const ExpectedClaims& expected_;
+  std::vector<NamedResult> results_;
+  double cost_ = 0.0, done_cost_ = 0.0;  ///< of all, and of those that are done
+  std::size_t done_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
+  Progress progress_;
+};
+
+/// What differs from what is expected, in a line each; returns the exit code.
+int judge(const std::vector<NamedResult>& results, bool exact) {
+  bool regressed = false, changed = false;
+  std::size_t claims = 0, held = 0, differ = 0;
+  for (const NamedResult& r : results) {
+    regressed = regressed || r.expected.regressed(r.claims);
+    changed = changed || r.expected.changed(r.claims);
+    claims += r.claims.size();
+    for (std::size_t i = 0; i < r.claims.size(); ++i) {
+      held += r.claims[i].holds() ? 1 : 0;
+      differ += r.expected.claims[i].standing != Standing::kAsExpected ? 1 : 0;
+    }
+    differ += r.expected.missing.size();
+  }
+  fmt::print(stderr, "{} claims: {} hold, {} do not; {}\n", claims, held, claims - held,
+             differ == 0 ? "all as expected" : fmt::format("{} not as expected", differ));
+  return regressed || (exact && changed) ? kCheckFailed : kDone;
 }
 
 int reproduce_command(const ReproduceCommand& options) {
@@ -38,29 +169,23 @@ int reproduce_command(const ReproduceCommand& options) {
     chosen.clear();
     for (const Experiment& e : registered_experiments()) chosen.push_back(&e);
   }
-  std::vector<NamedResult> results;
-  bool all_hold = true;
-  for (const Experiment* experiment : chosen) {
-    ExperimentOptions run;
-    run.stop = &stop_requested();
-    ExperimentResult result;
-    {
-      Progress progress;
-      run.progress = [&](std::string_view stage, double share) {
-        progress.show(fmt::format("{}: {}", experiment->name, stage), share);
-      };
-      result = experiment->run(run);
-    }
-    if (stop_requested().load()) fail_input("stopped before {} was done", experiment->name);
-    const std::string page = fmt::format("{}/{}.html", options.output, experiment->name);
-    make_parent_folder(page);
-    write_report(make_experiment_report(*experiment, result), page);
-    results.push_back({std::string(experiment->name), result.claims, page, result.notes});
-    for (const MeasuredClaim& claim : result.claims) all_hold = all_hold && claim.holds();
-    if (!options.json) print_claims(*experiment, results.back());
+  ExpectedClaims expected = options.write_expected.empty()
+                                ? ExpectedClaims::load()
+                                : ExpectedClaims::parse(read_text_file(options.write_expected));
+  const std::vector<NamedResult> results = Runner(chosen, options, expected).run();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!options.write_expected.empty())
+      expected.update(results[i].name, results[i].claims, results[i].notes, options.quick);
+    if (!options.json) print_claims(*chosen[i], results[i]);
   }
+  if (results.size() > 1) {
+    const std::string index = options.output + "/index.html";
+    write_text_file(index, make_experiments_index(results, options.quick));
+    if (!options.json) fmt::print("index {}\n", index);
+  }
+  if (!options.write_expected.empty()) write_text_file(options.write_expected, expected.text());
   if (options.json) fmt::print("{}\n", make_experiments_json(results));
-  return all_hold ? kDone : kCheckFailed;
+  return judge(results, options.exact);
 }
 
 }  // namespace
@@ -70,10 +195,18 @@ void add_reproduce(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("reproduce", "a paper's experiment: its claim beside what was measured; plots");
   command->add_option("NAME", options->names, "experiments; none: list them");
-  command->add_flag("--all", options->all, "every experiment");
+  command->add_flag("--all", options->all, "every experiment, with an index page");
+  command->add_flag("--quick", options->quick, "their quick forms: seconds each, to see whether anything changed");
+  command->add_flag("--exact", options->exact, "exit with 1 too where a claim holds that was expected not to");
   command->add_option("-o,--output", options->output, "folder for the reports")->capture_default_str();
+  command->add_option("--write-expected", options->write_expected,
+                      "take over what was measured into this expected.json");
   command->add_flag("--json", options->json, "claims as JSON");
-  command->footer("Example: palpate reproduce sine-static-halfspace\nExits with 1 where a claim does not hold.");
+  command->footer(
+      "Example: palpate reproduce sine-static-halfspace\n"
+      "Exits with 0 where every claim stands as expected: holding, or known not to and why. Exits with 1 where one "
+      "that\n"
+      "was expected to hold does not.");
   command->callback([options, &action] { action = [options] { return reproduce_command(*options); }; });
 }
 

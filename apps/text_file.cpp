@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "palpate/core/error.h"
 
@@ -13,6 +14,13 @@ void write_text_file(const std::string& file, const std::string& text) {
   out << text;
   out.close();
   if (!out) fail_input("{}: cannot be written ({})", file, std::strerror(errno));
+}
+
+std::string read_text_file(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) fail_input("{}: cannot be read ({})", file, std::strerror(errno));
+  return text;
 }
 
 }  // namespace palpate

@@ -35,7 +35,8 @@ struct Rough {
 /// Ten minutes in which the hand goes somewhere else every 0.4 s, then rests.
 Rough run_rough(const std::string& name, const std::string& method, double young_modulus, double lookahead,
                 const ExperimentOptions& options) {
-  constexpr double kSeconds = 600.0, kRest = 20.0, kEvery = 0.4;
+  constexpr double kEvery = 0.4;
+  const double kRest = options.choose(20.0, 4.0), kSeconds = options.choose(600.0, 8.0);
   Scene scene = dervaux::load_cylinder_wire(young_modulus);
   scene.methods.get<ComplianceSettings>("compliance").lookahead = lookahead;
   scene.run.seconds = kSeconds;
@@ -86,14 +87,16 @@ ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
                        const std::string& method = "compliance") {
     rough.push_back(run_rough(name, method, young_modulus, lookahead, options));
   };
-  run("E ×0.01, direct", 2e2, 1.0, "direct");
-  const double shaken = rough[0].unrest;
-  run("E ×0.01", 2e2, 1.0);
   run("E ×1", 2e4, 1.0);
-  run("E ×100", 2e6, 1.0);
-  run("E ×1, held (the paper)", 2e4, 0.0);
-  run("E ×1, lookahead 2", 2e4, 2.0);
-  run("E ×0.01, lookahead 2", 2e2, 2.0);
+  run("E ×0.01", 2e2, 1.0);
+  if (!options.quick) {
+    run("E ×0.01, direct", 2e2, 1.0, "direct");
+    run("E ×100", 2e6, 1.0);
+    run("E ×1, held (the paper)", 2e4, 0.0);
+    run("E ×0.01, held (the paper)", 2e2, 0.0);
+    run("E ×1, lookahead 2", 2e4, 2.0);
+    run("E ×0.01, lookahead 2", 2e2, 2.0);
+  }
 
   ExperimentResult out;
   using Relation = MeasuredClaim::Relation;
@@ -103,15 +106,9 @@ ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
                           Relation::kAtMost, ""});
     out.claims.push_back(
         {r.name + ": cylinder's farthest from the hand", stable, r.farthest, 0.5, Relation::kAtMost, "m"});
-    if (r.name.starts_with("E ×1"))
-      out.claims.push_back(
-          {r.name + ": unrest of the force after it ends", stable, r.unrest, 0.01, Relation::kAtMost, "N"});
+    out.claims.push_back(
+        {r.name + ": unrest of the force after it ends", stable, r.unrest, 0.01, Relation::kAtMost, "N"});
   }
-  out.claims.push_back({"E ×0.01: unrest after it ends, over that of direct with the same slow step", stable,
-                        rough[1].unrest / shaken, 2.0, Relation::kAtMost, ""});
-  // Carried on past what is known, a body this soft shakes, and goes on when the hand rests.
-  out.claims.push_back({"E ×0.01, lookahead 2: unrest after it ends (not good)", "our own, and not the default",
-                        rough.back().unrest, 0.01, Relation::kAtLeast, "N"});
   Table table;
   table.title = "Ten minutes of rough handling";
   table.columns = {"farthest from the hand", "deepest overlap", "largest force", "largest energy",
@@ -131,8 +128,10 @@ ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
   out.report.title = "Rough handling of a cylinder on a wire";
   out.report.paragraphs = {
       "The hand goes somewhere else every 0.4 s for ten minutes, then holds the cylinder up and rests "
-      "for 20 s. Lookahead 1, the default, where nothing else is said. At E ×0.01 (200 Pa) the cylinder hangs in "
-      "folds around the wire and never comes to rest, in any method: contacts change from step to step."};
+      "for 20 s. Lookahead 1, the default, where nothing else is said. At E ×0.01 (200 Pa) "
+      "its weight stretches the cylinder to more than twice its length, and its own steps, of one linearisation each, "
+      "go "
+      "round in a cycle of three: that trembling is there too without the table and without any contact."};
   out.report.tables = {std::move(table)};
   return out;
 }

@@ -6,7 +6,7 @@
 namespace palpate::dervaux {
 namespace {
 
-class Watcher final : public RunSink {
+class Watcher final : public RunSink, public LoopWatch {
  public:
   Watcher(RunData& data, World& world, const WatchedRun& run, bool every_tick)
       : data_(data), world_(world), run_(run), every_tick_(every_tick) {}
@@ -14,6 +14,10 @@ class Watcher final : public RunSink {
     if (run_.keep_rows) data_.ticks.push_back(row);
     if (run_.on_tick) run_.on_tick(row);
     if (every_tick_ && run_.watch) run_.watch(row.time, world_, {});
+  }
+  void after_step(const StepRow& row, std::span<const ToolMessages> tools) override {
+    const auto* fast = tools[0].feedback.as<compliance::Feedback>();
+    if (run_.watch_fast && fast && fast->header.sequence > 0) run_.watch_fast(row.time, world_, *fast);
   }
   void add(const StepRow& row) override {
     if (run_.keep_rows) data_.steps.push_back(row);
@@ -46,10 +50,25 @@ SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSetting
   control.stop = options.stop;
   if (options.progress)
     control.progress = [&](double t) { options.progress(run.name, std::min(1.0, t / scene.run.seconds)); };
-  out.summary = run_lockstep(scene.run, {method, device, &watcher, scene.first().guards}, control);
+  RunParts parts(method, device, &watcher, scene.first().guards);
+  parts.watch = &watcher;
+  out.summary = run_lockstep(scene.run, parts, control);
   out.data.tick_times = out.summary.tick_times;
   out.data.step_times = out.summary.step_times;
   return out;
+}
+
+KeyframePathSettings sample_hand(const Scene& scene) {
+  const auto device = make_device(scene);
+  KeyframePathSettings path;
+  path.interpolation = PathInterpolation::kLinear;
+  for (double t = 0.0; t <= scene.run.seconds; t += 0.01) {
+    const DeviceState state = device->read(t);
+    path.times.push_back(t);
+    path.positions.push_back(state.pose.position);
+    path.rotations.push_back(state.pose.rotation);
+  }
+  return path;
 }
 
 const FemBody& cylinder_of(const World& world) {

@@ -4,6 +4,7 @@
 #include "palpate/experiments/experiment.h"
 #include "palpate/experiments/scene_run.h"
 #include "palpate/haptics/hand_path.h"
+#include "palpate/methods/compliance_feedback.h"
 
 // What the experiments after Dervaux et al. 2013 share.
 namespace palpate::dervaux {
@@ -13,6 +14,8 @@ Scene load_cylinder_wire(double young_modulus);
 
 /// What to do with the world after a slow step (of `reference`, which has none: after a tick).
 using Watch = std::function<void(double time, World& world, const StepReport& report)>;
+/// What the fast loop had when a slow step of `compliance` began; called after that step, before its Watch.
+using WatchFast = std::function<void(double time, World& world, const compliance::Feedback& fast)>;
 
 /// How to run a scene while looking into its world.
 struct WatchedRun {
@@ -21,11 +24,15 @@ struct WatchedRun {
   Watch watch{};     ///< may be empty
   bool keep_rows = true;
   std::function<void(const TickRow&)> on_tick{};  ///< may be empty
+  WatchFast watch_fast{};                         ///< may be empty
 };
 
 /// In lockstep, with the hand on `path`.
 SceneRun run_watched(const Scene& scene, World& world, const KeyframePathSettings& path, const WatchedRun& run,
                      const ExperimentOptions& options);
+
+/// The scene's hand, which feels nothing, as keyframes 10 ms apart.
+KeyframePathSettings sample_hand(const Scene& scene);
 
 /// The first soft body of a world, and its mass [kg].
 const FemBody& cylinder_of(const World& world);

@@ -61,6 +61,7 @@ void run_timed(const std::string& scene_name, int beams, Timed& out, const Exper
     void add(const TickRow& row) override { data.ticks.push_back(row); }
     void add(const StepRow& row) override { data.steps.push_back(row); }
   } rows;
+  if (options.quick) scene.run.seconds = 1.0;
   RunControl control;
   control.stop = options.stop;
   if (options.progress)
@@ -93,13 +94,13 @@ ExperimentResult run_dervaux_tick(const ExperimentOptions& options) {
       {"most contacts of ten beams at once", "none given", static_cast<double>(runs[0].most_contacts), 20.0,
        Relation::kAtLeast, ""},
       {"tick, 10 beams with 20 contacts or more: 99.9 %, of the period", paper,
-       share(runs[0].contact_ticks, 0.999, 0.001), 50.0, Relation::kAtMost, "%"},
+       share(runs[0].contact_ticks, 0.999, 0.001), 50.0, Relation::kAtMost, "%", true},
       {"tick, 50 beams on the slab: 99.9 %, of the period", paper, share(runs[1].ticks, 0.999, 0.001), 100.0,
-       Relation::kAtMost, "%"},
+       Relation::kAtMost, "%", true},
       {"tick, 10 beams tied to the cylinder: 99.9 %, of the period", paper, share(runs[2].ticks, 0.999, 0.001), 50.0,
-       Relation::kAtMost, "%"},
+       Relation::kAtMost, "%", true},
       {"slow step with 2,160 tets: 99 %, of the period", "\"simulated at 50 Hz\"", share(runs[0].steps, 0.99, 0.02),
-       100.0, Relation::kAtMost, "%"},
+       100.0, Relation::kAtMost, "%", true},
   };
   Table table;
   table.title = "Processor time";

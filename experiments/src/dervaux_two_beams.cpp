@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -21,57 +22,129 @@ namespace {
 using dervaux::run_watched;
 using dervaux::WatchedRun;
 
-constexpr int kPositions = 20;
 constexpr double kMove = 0.5, kRest = 3.0;  // [s]
 constexpr double kLength = 0.12;            // of each beam [m]
 constexpr double kPlucked = 0.506;          // the hand is back at rest [s]
 constexpr double kDensity = 1500.0, kRadius = 0.001, kYoungModulus = 1e8;
 
-/// Twenty places sideways of the line. Both ends are clamped along it, so the middle line is an S that takes 0.6 d²/2L
-/// of the length; half of that is given, so that the beams are pulled a little and do not buckle, which would be a
-/// second, lopsided answer.
-KeyframePathSettings make_places() {
-  KeyframePathSettings path;
+/// What the hand does at a place, and by which symmetry the two beams then mirror each other.
+enum class Family {
+  kAside,  ///< goes aside and does not turn: an S, symmetric about its middle; pulled a little, so that nothing buckles
+  kTurned,   ///< goes aside and turns so that its end mirrors the clamped one: a C, symmetric about a plane
+  kTwisted,  ///< turns about the beams' axis: each point of the upper beam turned by as much as is left to the lower
+  kBuckled,  ///< goes aside and comes nearer than the beams are long: an S or what becomes of it
+};
+constexpr std::array kFamilies = {Family::kAside, Family::kTurned, Family::kTwisted, Family::kBuckled};
+constexpr std::array<const char*, 4> kFamilyNames = {"aside", "aside and turned", "twisted", "buckled"};
+
+struct Place {
+  Family family = Family::kAside;
+  Pose hand;
+};
+
+/// Repeatable places, chosen before they were tried.
+std::vector<Place> make_places(const ExperimentOptions& options) {
+  std::vector<Place> out;
   dervaux::Numbers numbers;
+  const Vec3 start(0.0, 2.0 * kLength, 0.0);
+  const auto pick = [&](double low, double high) {
+    const double d = numbers.between(low, high), angle = numbers.between(0.0, 2.0 * std::numbers::pi);
+    return Vec3(d * std::cos(angle), 0.0, d * std::sin(angle));
+  };
+  for (int i = 0; i < options.choose(20, 2); ++i) {
+    // Both ends are clamped along the line, so the middle line is an S that takes 0.6 d²/2L of the length; half of that
+    // is given.
+    const Vec3 aside = pick(0.005, 0.03);
+    const Vec3 nearer(0.0, 0.5 * 0.6 * aside.squaredNorm() / (2.0 * kLength), 0.0);
+    out.push_back({Family::kAside, {start + aside - nearer, Quat::Identity()}});
+  }
+  for (int i = 0; i < options.choose(10, 2); ++i) {
+    const Vec3 place = start + pick(0.005, 0.03);
+    // The upper beam's end looks back along the mirror image of the direction in which the lower one leaves the wall.
+    const Vec3 n = place.normalized(), mirrored = Vec3::UnitY() - 2.0 * n.y() * n;
+    out.push_back({Family::kTurned, {place, Quat::FromTwoVectors(-Vec3::UnitY(), mirrored)}});
+  }
+  for (int i = 0; i < options.choose(5, 1); ++i) {
+    const double angle = numbers.between(0.2, 1.5);
+    out.push_back({Family::kTwisted, {start, Quat(Eigen::AngleAxisd(angle, Vec3::UnitY()))}});
+  }
+  for (int i = 0; i < options.choose(10, 1); ++i) {
+    const Vec3 aside = pick(0.005, 0.03);
+    out.push_back({Family::kBuckled, {start + aside - Vec3(0.0, numbers.between(0.005, 0.02), 0.0), Quat::Identity()}});
+  }
+  return out;
+}
+
+KeyframePathSettings make_way(const std::vector<Place>& places) {
+  KeyframePathSettings path;
   path.times = {0.0};
   path.positions = {Vec3(0.0, 2.0 * kLength, 0.0)};
-  for (int i = 0; i < kPositions; ++i) {
-    const double d = numbers.between(0.005, 0.03), angle = numbers.between(0.0, 2.0 * std::numbers::pi);
-    const Vec3 place(d * std::cos(angle), 2.0 * kLength - 0.5 * 0.6 * d * d / (2.0 * kLength), d * std::sin(angle));
+  path.rotations = {Quat::Identity()};
+  for (const Place& place : places) {
     for (const double t : {kMove, kRest}) {
       path.times.push_back(path.times.back() + t);
-      path.positions.push_back(place);
+      path.positions.push_back(place.hand.position);
+      path.rotations.push_back(place.hand.rotation);
     }
   }
   return path;
 }
 
 struct AtRest {
-  double asymmetry = 0.0;        ///< of the deflection
-  double force_mismatch = 0.0;   ///< between hand and wall, of the force
-  double handle_mismatch = 0.0;  ///< between the beam of the fast loop and its proxy in the slow one [m]
-  double force = 0.0;            ///< [N]
+  Family family = Family::kAside;
+  double asymmetry = 0.0;  ///< of the beam in the hand against the other, of the hand's way (of its turn, if twisted)
+  double force_mismatch = 0.0;  ///< between hand and wall, of the force (of the torque, if twisted)
+  double knot_mismatch = 0.0;   ///< between the knot's forces of the two loops, likewise
+  double force = 0.0;           ///< of the wall [N]
 };
 
-/// The shape is symmetric about its middle: opposite nodes have the same sum.
-AtRest measure(World& world, const TickRow& tick) {
+/// How far opposite nodes are from being each other's images.
+double measure_asymmetry(const BeamChain& upper, const BeamChain& lower, const Place& place) {
+  const int n = upper.node_count();
+  const Pose hand = upper.node_pose(0), wall = lower.node_pose(n - 1);
+  const Vec3 normal = (hand.position - wall.position).normalized();
+  double worst = 0.0;
+  for (int i = 0; i < n; ++i) {
+    const Pose u = upper.node_pose(i), l = lower.node_pose(n - 1 - i);
+    if (place.family == Family::kTwisted) {
+      const auto turn = [](const Pose& now, const Pose& from) {
+        return rotation_vector(now.rotation * from.rotation.conjugate()).y();
+      };
+      // What the upper beam has been turned back by is what the lower has been turned by.
+      const double total = turn(hand, wall);
+      worst = std::max(worst, std::abs(turn(u, wall) + turn(l, wall) - total) / std::abs(total));
+      continue;
+    }
+    const Vec3 from_hand = u.position - hand.position, from_wall = l.position - wall.position;
+    const Vec3 image =
+        place.family == Family::kTurned ? Vec3(from_wall - 2.0 * normal.dot(from_wall) * normal) : Vec3(-from_wall);
+    worst = std::max(worst, (from_hand - image).norm());
+  }
+  const Vec3 way = place.hand.position - Vec3(0.0, 2.0 * kLength, 0.0);
+  return place.family == Family::kTwisted ? worst : worst / way.norm();
+}
+
+/// λ of the knot's rows: three forces, and three torques over the joint's arm.
+using KnotForce = Eigen::Matrix<double, 6, 1>;
+
+AtRest measure(World& world, const TickRow& tick, const KnotForce& fast, const Place& place) {
   const auto& upper = dynamic_cast<const BeamChain&>(*world.body(world.tools()[0]));
   const auto& lower = dynamic_cast<const BeamChain&>(*world.bodies()[0].body);
   const int n = upper.node_count();
-  const Vec3 ends = upper.node_pose(0).position + lower.node_pose(n - 1).position;
   AtRest out;
-  for (int i = 0; i < n; ++i) {
-    const Vec3 sum = upper.node_pose(i).position + lower.node_pose(n - 1 - i).position;
-    out.asymmetry = std::max(out.asymmetry, (sum - ends).norm());
-  }
-  const Vec3 way = tick.device.position - Vec3(0.0, 2.0 * kLength, 0.0);
-  out.asymmetry /= way.norm();
+  out.family = place.family;
+  out.asymmetry = measure_asymmetry(upper, lower, place);
   std::vector<Vec3> forces(as_size(lower.block_count()));
   lower.compute_elastic_forces(forces);
-  const Vec3 wall = -forces[as_size(2 * (n - 1))];
-  out.force = wall.norm();
-  out.force_mismatch = (tick.wanted.force - wall).norm() / wall.norm();
-  out.handle_mismatch = (tick.tool.position - upper.node_pose(0).position).norm();
+  const bool turns = place.family == Family::kTwisted;
+  const Vec3 wall = -forces[as_size(2 * (n - 1) + (turns ? 1 : 0))];
+  const Vec3 hand = turns ? tick.wanted.torque : tick.wanted.force;
+  out.force = forces[as_size(2 * (n - 1))].norm();
+  out.force_mismatch = (hand - wall).norm() / wall.norm();
+  KnotForce slow = KnotForce::Zero();
+  const std::vector<double>& rows = world.memory().joint_forces;
+  for (std::size_t i = 0; i < 6 && i < rows.size(); ++i) slow[static_cast<Eigen::Index>(i)] = rows[i];
+  out.knot_mismatch = (fast - slow).norm() / slow.norm();
   return out;
 }
 
@@ -80,34 +153,59 @@ struct Settled {
   std::vector<AtRest> at_rest;
 };
 
+/// The beam in the hand is taken as its own loop has it: that of the fast loop in `compliance`, the world's in methods
+/// that have no other.
 Settled run_places(const Scene& base, const std::string& method, const std::string& name,
                    const ExperimentOptions& options) {
   Scene scene = base;
-  const KeyframePathSettings path = make_places();
+  const std::vector<Place> places = make_places(options);
+  const KeyframePathSettings path = make_way(places);
   scene.run.seconds = path.times.back();
   World world = make_world(scene);
+  struct Kept {
+    double time = 0.0;
+    WorldState state;
+    std::vector<double> fast_tool;
+    KnotForce fast_knot = KnotForce::Constant(kNotAvailable);
+  };
   Settled out;
   double next = kMove + kRest;
-  std::vector<std::pair<double, WorldState>> kept;
+  std::vector<Kept> kept;
+  Kept fast;
+  KnotForce last_impulse = KnotForce::Zero();
   WatchedRun run{method, name, {}, true};
+  run.watch_fast = [&](double, World& w, const compliance::Feedback& f) {
+    const auto size = w.body(w.tools()[0])->state_size();
+    fast.fast_tool.assign(f.tool.begin(), f.tool.begin() + size);
+    for (Eigen::Index i = 0; i < 6; ++i) {
+      const double impulse = i < f.tie_rows ? f.tie_impulse[as_size(i)] : kNotAvailable;
+      fast.fast_knot[i] = (impulse - last_impulse[i]) / scene.run.slow_period;
+      last_impulse[i] = impulse;
+    }
+  };
   run.watch = [&](double time, World& w, const StepReport&) {
     if (time < next - 1.5 * scene.run.slow_period) return;
-    kept.emplace_back(time, WorldState{});
-    w.save_state(kept.back().second);
+    kept.push_back(fast);
+    kept.back().time = time;
+    w.save_state(kept.back().state);
     next += kMove + kRest;
   };
   out.run = run_watched(scene, world, path, run, options);
-  for (const auto& [time, state] : kept) {
-    world.restore_state(state);
-    const auto tick = std::min(as_size(std::lround(time / scene.run.dt)), out.run.data.ticks.size() - 1);
-    out.at_rest.push_back(measure(world, out.run.data.ticks[tick]));
+  for (std::size_t i = 0; i < kept.size() && i < places.size(); ++i) {
+    world.restore_state(kept[i].state);
+    if (!kept[i].fast_tool.empty()) world.body(world.tools()[0])->restore_state(kept[i].fast_tool);
+    const auto tick = std::min(as_size(std::lround(kept[i].time / scene.run.dt)), out.run.data.ticks.size() - 1);
+    out.at_rest.push_back(measure(world, out.run.data.ticks[tick], kept[i].fast_knot, places[i]));
   }
   return out;
 }
 
-double worst(const Settled& s, double AtRest::*what) {
-  double out = s.at_rest.size() == kPositions ? 0.0 : kNotAvailable;
-  for (const AtRest& r : s.at_rest) out = std::max(out, r.*what);
+double worst(const Settled& s, Family family, double AtRest::*what) {
+  double out = kNotAvailable;
+  for (const AtRest& r : s.at_rest) {
+    // A value that is none spoils the whole, as it should.
+    if (r.family == family) out = std::isnan(out) ? r.*what : std::isnan(r.*what) ? r.*what : std::max(out, r.*what);
+  }
   return out;
 }
 
@@ -217,7 +315,13 @@ Plot make_shape_plot(const Scene& base, const ExperimentOptions& options) {
   path.times = {0.0, 0.5};
   path.positions = {Vec3(0.0, 2.0 * kLength, 0.0), Vec3(0.03, 0.239, 0.0)};
   World world = make_world(scene);
-  run_watched(scene, world, path, {"compliance", "shape", {}, false}, options);
+  std::vector<double> fast;
+  WatchedRun run{"compliance", "shape", {}, false};
+  run.watch_fast = [&](double, World& w, const compliance::Feedback& f) {
+    fast.assign(f.tool.begin(), f.tool.begin() + w.body(w.tools()[0])->state_size());
+  };
+  run_watched(scene, world, path, run, options);
+  world.body(world.tools()[0])->restore_state(fast);
   Plot plot;
   plot.title = "Shape at rest with the hand 30 mm aside (the paper's Fig. 2)";
   plot.kind = PlotKind::kPath;
@@ -255,20 +359,19 @@ ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
   ExperimentResult out;
   using Relation = MeasuredClaim::Relation;
   const auto percent = [](double x) { return 100.0 * x; };
-  const std::string symmetric = "\"symmetric deformations for an arbitrary position of the haptic device\"";
-  out.claims = {
-      {"asymmetry at rest, worst of 20 hand positions, of the deflection", symmetric,
-       percent(worst(runs[0], &AtRest::asymmetry)), 0.1, Relation::kAtMost, "%"},
-      {"the same with the lower beam held between slow steps, as in the paper", symmetric,
-       percent(worst(runs[1], &AtRest::asymmetry)), 0.1, Relation::kAtMost, "%"},
-      {"force at the hand against that at the wall, worst", "\"the action-reaction principle\"",
-       percent(worst(runs[0], &AtRest::force_mismatch)), 0.1, Relation::kAtMost, "%"},
-      {"the same, held", "\"the action-reaction principle\"", percent(worst(runs[1], &AtRest::force_mismatch)), 0.1,
-       Relation::kAtMost, "%"},
-      {"handle in the fast loop against its proxy in the slow, worst",
-       "\"deformations are the same at low rates and at high rates\"", worst(runs[0], &AtRest::handle_mismatch), 1e-6,
-       Relation::kAtMost, "m"},
-  };
+  for (std::size_t f = 0; f < kFamilies.size(); ++f) {
+    for (const std::size_t form : {0u, 1u}) {
+      const char* name = form == 0 ? "" : " (held, the paper)";
+      out.claims.push_back({fmt::format("hand {}{}: asymmetry of the fast beam at rest, worst, of the hand's way",
+                                        kFamilyNames[f], name),
+                            "\"symmetric deformations for an arbitrary position of the haptic device\"",
+                            percent(worst(runs[form], kFamilies[f], &AtRest::asymmetry)), 0.1, Relation::kAtMost, "%"});
+      out.claims.push_back(
+          {fmt::format("hand {}{}: knot force of the fast loop against the slow one's, worst", kFamilyNames[f], name),
+           "\"the action-reaction principle\"", percent(worst(runs[form], kFamilies[f], &AtRest::knot_mismatch)), 0.1,
+           Relation::kAtMost, "%"});
+    }
+  }
   Table modes;
   modes.title = "Vibration of the fast beam, clamped at both ends";
   modes.columns = {"analytic", "tick 0.1 ms: expected", "measured", "off", "tick 1 ms: expected", "measured", "off"};
@@ -297,27 +400,37 @@ ExperimentResult run_dervaux_two_beams(const ExperimentOptions& options) {
     modes.rows.push_back(std::move(row));
   }
   Table rest;
-  rest.title = "At rest, worst of 20 hand positions";
-  rest.columns = {"asymmetry", "hand against wall", "largest force"};
+  rest.title = "At rest, worst of the places of a kind";
+  for (const char* name : kFamilyNames) rest.columns.push_back(fmt::format("{}: asymmetry", name));
+  for (const char* name : kFamilyNames) rest.columns.push_back(fmt::format("{}: hand against wall", name));
+  rest.columns.push_back("largest force");
   for (const Settled& s : runs) {
     TableRow row;
     row.name = s.run.data.name;
     row.muted = row.name == "reference";
-    row.cells.push_back({fmt::format("{:.2e} %", percent(worst(s, &AtRest::asymmetry)))});
-    row.cells.push_back({fmt::format("{:.2e} %", percent(worst(s, &AtRest::force_mismatch)))});
-    row.cells.push_back({format_quantity(worst(s, &AtRest::force), "N")});
+    double force = 0.0;
+    for (const Family f : kFamilies)
+      row.cells.push_back({fmt::format("{:.2e} %", percent(worst(s, f, &AtRest::asymmetry)))});
+    for (const Family f : kFamilies) {
+      row.cells.push_back({fmt::format("{:.2e} %", percent(worst(s, f, &AtRest::force_mismatch)))});
+      force = std::max(force, worst(s, f, &AtRest::force));
+    }
+    row.cells.push_back({format_quantity(force, "N")});
     rest.rows.push_back(std::move(row));
   }
   out.report.title = "Two beams at two rates";
-  out.report.paragraphs = {scene.description,
-                           "The hand goes to 20 places and rests 3 s at each. Symmetry is that about the middle: "
-                           "opposite nodes have the same sum of positions."};
+  out.report.paragraphs = {
+      scene.description,
+      "The hand goes to places and rests 3 s at each: aside, aside and turned, turned about the beams' "
+      "axis, and nearer than the beams are long, so that they buckle. Each kind has its own "
+      "symmetry: about the middle, about a plane, of the twist. The upper beam is that of the "
+      "fast loop."};
   out.report.tables = {std::move(rest), std::move(modes)};
   std::vector<const RunData*> all;
   for (const Settled& s : runs) all.push_back(&s.run.data);
   out.report.plots = {
       make_shape_plot(scene, options), make_spectrum(fine),
-      dervaux::make_tick_plot("Force on the hand, over the 20 places", "force", "N", all,
+      dervaux::make_tick_plot("Force on the hand, over the places", "force", "N", all,
                               [](const TickRow& r) { return r.wanted.force.norm(); }),
       dervaux::make_tick_plot("Sideways force after a pluck", "force", "N", {&fine.data, &usual.data},
                               [](const TickRow& r) { return r.time > kPlucked ? r.wanted.force.x() : kNotAvailable; })};

@@ -21,60 +21,66 @@ constexpr std::array kExperiments = {
     Experiment{
         "dervaux-two-beams",
         "two joined beams, one a loop: symmetric at rest, and the fast one vibrates (Dervaux et al. 2013, Fig. 2)",
-        &run_dervaux_two_beams},
+        &run_dervaux_two_beams, 15.0},
     Experiment{"dervaux-cylinder-wire",
                "a wire at 1 kHz drags, lifts and drops a soft cylinder at 50 Hz (Dervaux et al. 2013, Fig. 3)",
-               &run_dervaux_cylinder_wire},
+               &run_dervaux_cylinder_wire, 75.0},
     Experiment{
         "dervaux-error",
         "where the scheme of Dervaux et al. 2013 is good and where not: slow rates of 10 to 100 Hz, soft to stiff",
-        &run_dervaux_error},
+        &run_dervaux_error, 90.0},
     Experiment{"dervaux-rough",
                "ten minutes of rough handling, on soft and stiff bodies: minutes of computing (Dervaux et al. 2013)",
-               &run_dervaux_rough},
+               &run_dervaux_rough, 700.0},
     Experiment{"dervaux-tick", "what both loops of the scheme of Dervaux et al. 2013 cost, with 10 to 50 beams",
-               &run_dervaux_tick},
+               &run_dervaux_tick, 25.0, true},
     Experiment{"otaduy-block",
                "a soft block under a cylinder at 10 to 60 Hz: force, cost, sticking (Otaduy & Gross 2007, Fig. 3)",
-               &run_otaduy_block},
-    Experiment{"otaduy-liver", "a rod on a soft liver at 20 Hz (Otaduy & Gross 2007, Fig. 2)", &run_otaduy_liver},
+               &run_otaduy_block, 120.0},
+    Experiment{"otaduy-liver", "a rod on a soft liver at 20 Hz (Otaduy & Gross 2007, Fig. 2)", &run_otaduy_liver, 60.0},
     Experiment{"otaduy-polyp", "a thin polyp bent far by a rod at 20 Hz (Otaduy & Gross 2007, Fig. 2)",
-               &run_otaduy_polyp},
+               &run_otaduy_polyp, 60.0},
+    Experiment{"otaduy-polyp-rod",
+               "the polyp bent by the end of a thin, light rod at 20 Hz (Otaduy & Gross 2007, Fig. 2)",
+               &run_otaduy_polyp_rod, 80.0},
     Experiment{"knott-sine-static", "limited constraints on a static sine surface (Knott & Kuhlen 2015, Fig. 5, top)",
                &run_knott_sine_static},
     Experiment{"knott-sine-soft", "the sine surface in a soft block (Knott & Kuhlen 2015, Figs. 5 and 7)",
-               &run_knott_sine_soft},
+               &run_knott_sine_soft, 40.0},
     Experiment{"knott-rocker-arm", "a static rocker arm (Knott & Kuhlen 2015, section 5.1)", &run_knott_rocker_arm},
-    Experiment{"knott-fertility-rigid", "the rigid statue (Knott & Kuhlen 2015, Fig. 8)", &run_knott_fertility_rigid},
+    Experiment{"knott-fertility-rigid", "the rigid statue (Knott & Kuhlen 2015, Fig. 8)", &run_knott_fertility_rigid,
+               10.0},
     Experiment{"knott-fertility-soft", "the soft statue, and performance (Knott & Kuhlen 2015, Figs. 9 and 10)",
-               &run_knott_fertility_soft},
+               &run_knott_fertility_soft, 150.0},
     Experiment{"knott-random-walk", "an hour of random hands over 20 random shapes with limited constraints",
-               &run_knott_random_walk},
+               &run_knott_random_walk, 300.0},
     Experiment{"zhuang-rotation", "turning a body costs nothing in quadratic strain (Zhuang & Canny 2000, section 4)",
                &run_zhuang_rotation},
     Experiment{"zhuang-twist", "a twisted tower in linear and in quadratic strain (Zhuang & Canny 2000, Fig. 2)",
-               &run_zhuang_twist},
+               &run_zhuang_twist, 12.0},
     Experiment{"zhuang-bend", "a bent cantilever in linear and in quadratic strain (Zhuang & Canny 2000, Fig. 3)",
-               &run_zhuang_bend},
+               &run_zhuang_bend, 15.0},
     Experiment{"zhuang-cantilever-hand", "a hand of five proxies lifts a soft cantilever (Zhuang & Canny 2000, Fig. 1)",
-               &run_zhuang_hand},
+               &run_zhuang_hand, 10.0},
     Experiment{"zhuang-timestep",
                "the stable step without contact, with the scheme, with penalties (Zhuang & Canny 2000)",
-               &run_zhuang_timestep},
+               &run_zhuang_timestep, 60.0},
     Experiment{"zhuang-delay", "force error and energy against delay and stiffness (Zhuang & Canny 2000, section 6)",
-               &run_zhuang_delay},
+               &run_zhuang_delay, 60.0},
     Experiment{"zhuang-realtime", "vertices in real time on one core, and growth (Zhuang & Canny 2000, section 6)",
-               &run_zhuang_realtime},
+               &run_zhuang_realtime, 10.0, true},
     Experiment{"susa-cube", "a cube of 60 kg meets a pointer, three methods (Susa, Sato & Hasegawa 2011, Fig. 5)",
                &run_susa_cube},
     Experiment{"susa-weight", "what a cube weighs when pushed at 10, 20 and 50 Hz, and when lifted by two fingers",
                &run_susa_weight},
     Experiment{"susa-duty", "what 1 to 200 cubes cost with each method (Susa, Sato & Hasegawa 2011, Figs. 6 and 7)",
-               &run_susa_duty},
-    Experiment{"susa-eighty", "eighty cubes pushed around for a minute: energy, overlap, cost", &run_susa_eighty},
-    Experiment{"susa-stand", "a jointed light stand and dice (Susa, Sato & Hasegawa 2011, Fig. 8)", &run_susa_stand},
+               &run_susa_duty, 60.0, true},
+    Experiment{"susa-eighty", "eighty cubes pushed around for a minute: energy, overlap, cost", &run_susa_eighty,
+               120.0},
+    Experiment{"susa-stand", "a jointed light stand and dice (Susa, Sato & Hasegawa 2011, Fig. 8)", &run_susa_stand,
+               20.0},
     Experiment{"susa-neighbours", "2 to 32 cubes touched at once, where the paper's method broke at 8",
-               &run_susa_neighbours},
+               &run_susa_neighbours, 90.0},
 };
 
 }  // namespace
@@ -99,15 +105,18 @@ std::string describe_stand_in(std::string_view file, std::string_view own) {
                      data_folder().empty() ? "PALPATE_DATA is not set" : "in the folder that PALPATE_DATA names", own);
 }
 
-Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result) {
+Report make_experiment_report(const Experiment& experiment, const ExperimentResult& result,
+                              const ExpectedComparison& expected) {
   Report report = result.report;
   if (report.title.empty()) report.title = experiment.name;
   if (report.subtitle.empty()) report.subtitle = experiment.description;
   for (const std::string& note : result.notes) report.paragraphs.push_back(note);
-  for (const MeasuredClaim& c : result.claims) {
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    const MeasuredClaim& c = result.claims[i];
     const char* relation = c.relation == MeasuredClaim::Relation::kAtMost ? "≤" : "≥";
     report.claims.push_back({c.name, c.paper, format_quantity(c.measured, c.unit),
-                             fmt::format("{} {}", relation, format_quantity(c.limit, c.unit)), c.holds()});
+                             fmt::format("{} {}", relation, format_quantity(c.limit, c.unit)), c.holds(),
+                             i < expected.claims.size() ? expected.claims[i].reason : std::string()});
   }
   return report;
 }
@@ -116,16 +125,25 @@ std::string make_experiments_json(const std::vector<NamedResult>& results) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const NamedResult& r : results) {
     nlohmann::ordered_json claims = nlohmann::ordered_json::array();
-    for (const MeasuredClaim& c : r.claims) {
+    for (std::size_t i = 0; i < r.claims.size(); ++i) {
+      const MeasuredClaim& c = r.claims[i];
+      const bool known = i < r.expected.claims.size();
       claims.push_back({{"name", c.name},
                         {"paper", c.paper},
                         {"measured", c.measured},
                         {"limit", c.limit},
                         {"relation", c.relation == MeasuredClaim::Relation::kAtMost ? "at most" : "at least"},
                         {"unit", c.unit},
-                        {"holds", c.holds()}});
+                        {"timed", c.timed},
+                        {"holds", c.holds()},
+                        {"standing", standing_name(known ? r.expected.claims[i].standing : Standing::kUnknown)},
+                        {"reason", known ? r.expected.claims[i].reason : std::string()}});
     }
-    all.push_back({{"name", r.name}, {"report", r.report}, {"claims", std::move(claims)}, {"notes", r.notes}});
+    all.push_back({{"name", r.name},
+                   {"report", r.report},
+                   {"claims", std::move(claims)},
+                   {"missing", r.expected.missing},
+                   {"notes", r.notes}});
   }
   return nlohmann::ordered_json{{"experiments", std::move(all)}}.dump(2);
 }

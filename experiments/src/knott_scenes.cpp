@@ -161,13 +161,13 @@ void add_performance_claims(const KnottFigures& f, const SceneRun& run, std::vec
                     f.unsettled ? std::numeric_limits<double>::infinity() : f.residual_max, 1e-11, Relation::kAtMost,
                     "m"});
   claims.push_back(
-      {"tick, mean", "0.09 ms; asked: 5 % of the period", 1e-9 * tick.mean_ns(), 50e-6, Relation::kAtMost, "s"});
+      {"tick, mean", "0.09 ms; asked: 5 % of the period", 1e-9 * tick.mean_ns(), 50e-6, Relation::kAtMost, "s", true});
   claims.push_back({"tick, p99.9", "max 0.41 ms; asked: 25 % of the period", 1e-9 * tick.compute_percentile_ns(0.999),
-                    250e-6, Relation::kAtMost, "s"});
+                    250e-6, Relation::kAtMost, "s", true});
   claims.push_back({"slow step, mean", "15.2 ms; asked: 33 ms", 1e-9 * run.summary.step_times.mean_ns(), 0.033,
-                    Relation::kAtMost, "s"});
+                    Relation::kAtMost, "s", true});
   claims.push_back({"slow step, max", "32.3 ms; asked: 33 ms",
-                    1e-9 * static_cast<double>(run.summary.step_times.max_ns()), 0.033, Relation::kAtMost, "s"});
+                    1e-9 * static_cast<double>(run.summary.step_times.max_ns()), 0.033, Relation::kAtMost, "s", true});
 }
 
 }  // namespace
@@ -220,21 +220,21 @@ void add_sweep(Scene& scene, const TriangleTree& mesh, const SweepSettings& swee
   scene.first().hand.kind = SceneScriptedHand{.path = std::move(path)};
 }
 
-KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own) {
+KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own, const ExperimentOptions& options) {
   KnottMesh out;
   out.shape = own;
-  if (find_data(file)) {
+  if (!options.quick && find_data(file)) {
     out.file = file;
     out.shape.kind = MeshShape{.file = "data:" + file, .scale = scale};
-  } else {
+  } else if (!options.quick) {
     out.notes.push_back(describe_stand_in(file, kind_name(own)));
   }
   out.mesh = make_surface(out.shape, "");
   return out;
 }
 
-KnottMesh load_statue() {
-  return load_or_make("fertility_10k.off", 0.001, {.kind = FigureShape{.size = 0.145, .resolution = 40}});
+KnottMesh load_statue(const ExperimentOptions& options) {
+  return load_or_make("fertility_10k.off", 0.001, {.kind = FigureShape{.size = 0.145, .resolution = 40}}, options);
 }
 
 ExperimentResult compare_knott(const Scene& scene, World& world, const KnottLimits& limits,

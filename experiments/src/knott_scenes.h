@@ -34,8 +34,9 @@ struct KnottMesh {
   std::string file;                ///< the mesh's; empty: the shape stands in
   std::vector<std::string> notes;  ///< says so
 };
-KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own);
-KnottMesh load_statue();  ///< the fertility statue, or a figure with holes
+/// In the quick form always the own one, and no note of it.
+KnottMesh load_or_make(const std::string& file, double scale, const SceneShape& own, const ExperimentOptions& options);
+KnottMesh load_statue(const ExperimentOptions& options);  ///< the fertility statue, or a figure with holes
 
 /// What is claimed of one scene beyond what all are asked.
 struct KnottLimits {

@@ -30,9 +30,9 @@ ExperimentResult run_knott_sine_static(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options) {
-  const KnottMesh mesh =
-      load_or_make("rocker-arm.obj", 0.15,
-                   {.kind = TorusShape{.major_radius = 0.05, .minor_radius = 0.02, .around = 96, .around_tube = 48}});
+  const KnottMesh mesh = load_or_make(
+      "rocker-arm.obj", 0.15,
+      {.kind = TorusShape{.major_radius = 0.05, .minor_radius = 0.02, .around = 96, .around_tube = 48}}, options);
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SweepSettings sweep;
   sweep.from = box.center().x() - 0.4 * box.size().x();
@@ -43,7 +43,7 @@ ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options) {
 }
 
 ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options) {
-  const KnottMesh mesh = load_statue();
+  const KnottMesh mesh = load_statue(options);
   const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
   SweepSettings sweep;
   sweep.from = box.center().x() - 0.42 * box.size().x();

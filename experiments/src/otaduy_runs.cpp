@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "palpate/haptics/replay.h"
+#include "palpate/methods/baseline_settings.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/record/replay_hand.h"
+#include "wanted_metrics.h"
 
 namespace palpate::otaduy {
 
@@ -43,6 +45,41 @@ RunData Rig::run_closed(const std::string& name, const std::string& method, cons
   RunData out = run_scene(scene, world, options_for(name, method)).data;
   out.name = name;
   return out;
+}
+
+RunData Rig::run_best_double(double slow_rate) {
+  RunData best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double stiffness : {0.25, 1.0, 4.0}) {
+    for (const double damping : {1.0, 4.0}) {
+      if (options_.quick && (stiffness != 1.0 || damping != 1.0)) continue;
+      RunData run = this->run(fmt::format("double_coupling (k × {:g}, b × {:g})", stiffness, damping),
+                              "double_coupling", slow_rate, [&](Scene& scene) {
+                                auto& s = scene.methods.get<DoubleCouplingSettings>("double_coupling");
+                                s.stiffness = stiffness;
+                                s.damping = damping;
+                              });
+      const double error = compute_wanted_metrics(run, &truth_).force_error_rms;
+      if (!(error < least) && !best.ticks.empty()) continue;
+      least = error;
+      best = std::move(run);
+    }
+  }
+  return best;
+}
+
+RunData Rig::run_best_direct(double slow_rate) {
+  RunData as_is = run("direct", "direct", slow_rate);
+  RunData ahead = run("direct, hand predicted", "direct", slow_rate,
+                      [](Scene& scene) { scene.methods.get<DirectSettings>("direct").predict = true; });
+  const bool better =
+      compute_wanted_metrics(ahead, &truth_).force_error_rms < compute_wanted_metrics(as_is, &truth_).force_error_rms;
+  return better ? ahead : as_is;
+}
+
+void choose_filtered_form(Scene& scene) {
+  choose_paper_form(scene);
+  scene.methods.get<JacobianSettings>("jacobian").filter_time = scene.run.slow_period;
 }
 
 void choose_paper_form(Scene& scene) {
@@ -89,18 +126,21 @@ Plot make_component_plot(const std::string& title, const std::vector<const RunDa
   return plot;
 }
 
-namespace {
-
-/// RMS difference of the torques that two runs of the same hand asked for [N·m]. Not of those sent: devices without
-/// torque get none.
-double compare_torques(const RunData& run, const RunData& truth) {
-  const std::size_t n = std::min(run.ticks.size(), truth.ticks.size());
-  double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i) sum += (run.ticks[i].wanted.torque - truth.ticks[i].wanted.torque).squaredNorm();
-  return n > 0 ? std::sqrt(sum / static_cast<double>(n)) : kNotAvailable;
+double compute_energy_peak(const RunData& run) {
+  double peak = run.ticks.empty() ? kNotAvailable : 0.0;
+  for (const TickRow& row : run.ticks) peak = std::max(peak, row.energy);
+  return peak;
 }
 
-}  // namespace
+/// Not of those sent: devices without torque get none.
+double compare_torques(const RunData& run, const RunData& truth) {
+  double sum = 0.0, size = 0.0;
+  for (std::size_t i = 0; i < std::min(run.ticks.size(), truth.ticks.size()); ++i) {
+    sum += (run.ticks[i].wanted.torque - truth.ticks[i].wanted.torque).squaredNorm();
+    size += truth.ticks[i].wanted.torque.squaredNorm();
+  }
+  return size > 0.0 ? 100.0 * std::sqrt(sum / size) : kNotAvailable;
+}
 
 Table make_error_table(const std::string& title, const RunData& truth, const std::vector<RunData>& runs, int lateral,
                        double from, double to) {
@@ -108,11 +148,11 @@ Table make_error_table(const std::string& title, const RunData& truth, const std
   table.title = title;
   table.columns = {"force error", "relative", "torque error", "sideways above 20 Hz", "largest jump"};
   const auto add = [&](const RunData& run, bool is_truth) {
-    const Metrics m = compute_metrics(run, is_truth ? nullptr : &truth);
+    const Metrics m = compute_wanted_metrics(run, is_truth ? nullptr : &truth);
     table.rows.push_back({run.name,
                           {{format_quantity(m.force_error_rms, "N")},
                            {format_quantity(m.force_error_relative, "%")},
-                           {format_quantity(is_truth ? kNotAvailable : compare_torques(run, truth), "N·m")},
+                           {format_quantity(is_truth ? kNotAvailable : compare_torques(run, truth), "%")},
                            {format_quantity(compute_oscillation(run, lateral, from, to), "N")},
                            {format_quantity(m.force_jump_max, "N")}},
                           is_truth});

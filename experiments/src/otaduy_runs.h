@@ -22,6 +22,11 @@ class Rig {
   /// `change` may alter settings of the method and rates. The hand is that of the truth.
   RunData run(const std::string& name, const std::string& method, double slow_rate,
               const std::function<void(Scene&)>& change = {});
+  /// `double_coupling` with the second coupling, of a few, whose force is nearest to the truth's.
+  RunData run_best_double(double slow_rate);
+  /// `direct` with the hand where the others have it, at the end of the slow step; if that is nearer to the truth than
+  /// with the hand where it is, else so.
+  RunData run_best_direct(double slow_rate);
   /// The same with a hand of its own, which the force moves.
   RunData run_closed(const std::string& name, const std::string& method, const Scene& scene);
   bool stopped() const noexcept { return options_.stop && options_.stop->load(); }
@@ -37,6 +42,8 @@ class Rig {
 
 /// The paper's form of `jacobian`: equality, no friction, its own visual tool.
 void choose_paper_form(Scene& scene);
+/// The same with its model low-passed over a slow period ("it is convenient to filter the parameters").
+void choose_filtered_form(Scene& scene);
 /// A slow loop of `rate` [Hz] whose models are one period late.
 void set_slow_rate(Scene& scene, double rate);
 
@@ -44,6 +51,11 @@ void set_slow_rate(Scene& scene, double rate);
 std::vector<double> force_of(const RunData& run, int axis, double from, double to);
 /// RMS above 20 Hz of a component over [from, to) [N]: what the issue and the paper's figure call oscillation.
 double compute_oscillation(const RunData& run, int axis, double from, double to);
+
+/// The most energy that the hand was ever given, beyond what it gave [J].
+double compute_energy_peak(const RunData& run);
+/// RMS difference of the torques that two runs of the same hand asked for, of the truth's RMS torque [%].
+double compare_torques(const RunData& run, const RunData& truth);
 
 /// A component of the force of several runs; the first is the truth.
 Plot make_component_plot(const std::string& title, const std::vector<const RunData*>& runs, int axis);

@@ -5,59 +5,83 @@
 #include "experiments.h"
 #include "otaduy_runs.h"
 #include "palpate/scene/builtin.h"
+#include "wanted_metrics.h"
 
-// Otaduy & Gross 2007, Fig. 2: a liver, and a polyp bent far. The paper shows pictures and gives no numbers; what is
-// claimed here is that the force follows the truth better than what the slow loop alone gives.
+// Otaduy & Gross 2007, Fig. 2: a liver, and a polyp bent far, with friction and hands that feel. The paper shows
+// pictures and gives no numbers; what is claimed here is that the force follows the truth better than what the slow
+// loop alone gives, and better than the paper's own baseline at its best.
 namespace palpate {
+namespace embedded {
+extern const std::string_view scene_liver_stroke;
+}  // namespace embedded
+
 namespace {
 
 using namespace otaduy;
 using Relation = MeasuredClaim::Relation;
 
-ExperimentResult compare_on(Scene scene, const ExperimentOptions& options, double rate, int lateral) {
+constexpr double kRate = 20.0;  ///< of the slow loop [Hz]
+
+/// How far the truth is from itself with half the tick, over the same hand [%]: where this is not small, nothing can be
+/// measured against it.
+double measure_truth(Rig& rig) {
+  const RunData half =
+      rig.run("reference, half the tick", "reference", kRate, [](Scene& scene) { scene.run.dt *= 0.5; });
+  RunData same;  // at the ticks of the first
+  for (std::size_t i = 0; i < half.ticks.size(); i += 2) same.ticks.push_back(half.ticks[i]);
+  return compute_wanted_metrics(same, &rig.truth()).force_error_relative;
+}
+
+ExperimentResult compare_on(Scene scene, const ExperimentOptions& options) {
   Rig rig(std::move(scene), options);
-  std::vector<RunData> runs;
-  runs.push_back(rig.run("jacobian", "jacobian", rate));
-  runs.push_back(rig.run("jacobian, paper's form", "jacobian", rate, &choose_paper_form));
-  runs.push_back(rig.run("double_coupling", "double_coupling", rate));
-  runs.push_back(rig.run("direct", "direct", rate));
-  runs.push_back(rig.run("compliance", "compliance", rate));
   const RunData& truth = rig.truth();
+  std::vector<RunData> runs;
+  runs.push_back(rig.run("jacobian", "jacobian", kRate));
+  runs.push_back(rig.run("jacobian, paper's form", "jacobian", kRate, &choose_paper_form));
+  runs.push_back(rig.run("jacobian, paper's form, filtered", "jacobian", kRate, &choose_filtered_form));
+  runs.push_back(rig.run_best_double(kRate));
+  runs.push_back(rig.run_best_direct(kRate));
+  runs.push_back(rig.run("compliance", "compliance", kRate));
+  Scene felt = rig.scene();
+  set_slow_rate(felt, kRate);
+  const RunData closed = rig.run_closed("jacobian, its own hand", "jacobian", felt);
   std::vector<Metrics> metrics;
-  for (const RunData& run : runs) metrics.push_back(compute_metrics(run, &truth));
-  const double end = rig.scene().run.seconds;
+  for (const RunData& run : runs) metrics.push_back(compute_wanted_metrics(run, &truth));
+  const Metrics &ours = metrics[0], &filtered = metrics[2], &doubled = metrics[3], &direct = metrics[4];
   ExperimentResult out;
   out.claims = {
-      {"force error of jacobian, of direct's", "transparent rendering",
-       metrics[0].force_error_rms / metrics[3].force_error_rms, 1.0, Relation::kAtMost, ""},
-      {"force error of jacobian, of double_coupling's", "transparent rendering",
-       metrics[0].force_error_rms / metrics[2].force_error_rms, 0.5, Relation::kAtMost, ""},
+      {"the truth, 1 ms against 0.5 ms", "–", measure_truth(rig), 5.0, Relation::kAtMost, "%"},
+      {"force error of jacobian, limit: direct's", "transparent rendering", ours.force_error_relative,
+       direct.force_error_relative, Relation::kAtMost, "%"},
+      {"torque error of jacobian, limit: direct's", "transparent rendering", compare_torques(runs[0], truth),
+       compare_torques(runs[4], truth), Relation::kAtMost, "%"},
+      {"force error of jacobian, of the best double_coupling's", "transparent rendering",
+       ours.force_error_rms / doubled.force_error_rms, 0.5, Relation::kAtMost, ""},
+      {"force error of the paper's form with its filter, of the best double_coupling's", "transparent rendering",
+       filtered.force_error_rms / doubled.force_error_rms, 1.0, Relation::kAtMost, ""},
       {"largest jump of jacobian's force in a tick, of direct's", "no steps at the slow rate",
-       metrics[0].force_jump_max / metrics[3].force_jump_max, 0.5, Relation::kAtMost, ""},
-      {"energy given to the hand", "stable", metrics[0].energy_final, 0.0, Relation::kAtMost, "J"},
+       ours.force_jump_max / direct.force_jump_max, 0.5, Relation::kAtMost, ""},
+      {"in a hand of its own: most energy ever given to it", "stable", compute_energy_peak(closed), 1e-4,
+       Relation::kAtMost, "J"},
   };
-  out.report.tables = {make_error_table(fmt::format("Slow loop at {:.0f} Hz", rate), truth, runs, lateral, 0.0, end)};
+  out.report.tables = {
+      make_error_table(fmt::format("Slow loop at {:.0f} Hz", kRate), truth, runs, 0, 0.0, rig.scene().run.seconds)};
+  out.report.tables.back().note += " double_coupling with the best of six second couplings.";
   for (const int axis : {0, 1}) {
-    out.report.plots.push_back(make_component_plot(axis == 0 ? "Force along x" : "Force along y",
-                                                   {&truth, &runs[0], &runs[1], &runs[2], &runs[3], &runs[4]}, axis));
+    std::vector<const RunData*> all = {&truth};
+    for (const RunData& run : runs) all.push_back(&run);
+    out.report.plots.push_back(make_component_plot(axis == 0 ? "Force along x" : "Force along y", all, axis));
   }
   return out;
 }
 
-/// The organ's scene with another surface of about its size in its place, touched at its highest point.
-Scene put_liver(Scene scene, const std::string& file, double scale) {
-  auto& organ = find_body<SceneSoft>(scene, "organ");
-  organ.shape = SceneShape{.kind = MeshShape{.file = "data:" + file, .scale = scale}};
-  const TriangleMesh mesh = make_surface(*organ.shape, scene.source.file);
-  Vec3 top = mesh.vertices.front();
-  double bottom = top.y();
-  for (const Vec3& v : mesh.vertices) {
-    if (v.y() > top.y()) top = v;
-    bottom = std::min(bottom, v.y());
+/// The quick form has larger elements and ends early.
+Scene shorten(Scene scene, const ExperimentOptions& options, double cell, double seconds) {
+  if (!options.quick) return scene;
+  for (SceneBody& body : scene.bodies) {
+    if (auto* soft = std::get_if<SceneSoft>(&body.kind)) soft->cell = cell;
   }
-  organ.fixed.front().max.y() = bottom + 0.2 * (top.y() - bottom);
-  // The rod's tip is 48 mm below its handle.
-  std::get<ScenePressAndSlidePath>(*find_path(scene.first().hand)).start = Vec3(top.x(), top.y() + 0.068, top.z());
+  scene.run.seconds = seconds;
   return scene;
 }
 
@@ -65,25 +89,33 @@ Scene put_liver(Scene scene, const std::string& file, double scale) {
 
 ExperimentResult run_otaduy_liver(const ExperimentOptions& options) {
   const std::string file = "liver-smooth.obj";
-  Scene scene = load_builtin_scene("otaduy-organ");
-  const bool real = find_data(file).has_value();
-  if (real) scene = put_liver(std::move(scene), file, 0.03);
-  ExperimentResult out = compare_on(std::move(scene), options, 20.0, 0);
+  const bool real = !options.quick && find_data(file).has_value();
+  Scene scene = real ? parse_scene(std::string(embedded::scene_liver_stroke), "liver-stroke.json")
+                     : load_builtin_scene("organ-stroke");
+  ExperimentResult out = compare_on(shorten(std::move(scene), options, 0.04, 1.4), options);
   out.report.title = "A soft liver under a rod";
   if (real)
-    out.report.paragraphs = {"The liver of the data folder (SOFA's), filled with tetrahedra."};
-  else
+    out.report.paragraphs = {"The liver of the data folder (SOFA's), filled with tetrahedra, with its weight."};
+  else if (!options.quick)
     out.notes = {describe_stand_in(file, "organ")};
   return out;
 }
 
 ExperimentResult run_otaduy_polyp(const ExperimentOptions& options) {
-  ExperimentResult out = compare_on(load_builtin_scene("otaduy-polyp"), options, 20.0, 0);
+  ExperimentResult out = compare_on(shorten(load_builtin_scene("polyp"), options, 0.006, 1.2), options);
   out.report.title = "A thin polyp bent far";
   out.report.paragraphs = {
-      "A soft stalk in a cavity between two walls, bent to the side by a rod across it and let go, after the "
-      "hysteroscopy of Otaduy & Gross 2007, Fig. 2. The light stalk leaves the rod and comes back within milliseconds "
-      "while it slides, which the truth shows and nothing at 20 Hz can."};
+      "A soft stalk in a cavity between two walls, bent to the side by a rod across it with friction and let go, after "
+      "the hysteroscopy of Otaduy & Gross 2007, Fig. 2, in a hand that feels."};
+  return out;
+}
+
+ExperimentResult run_otaduy_polyp_rod(const ExperimentOptions& options) {
+  ExperimentResult out = compare_on(shorten(load_builtin_scene("otaduy-polyp-rod"), options, 0.006, 1.2), options);
+  out.report.title = "A thin polyp bent far by a thin rod";
+  out.report.paragraphs = {
+      "The polyp as it was first built: a rod of 3 mm and 20 g held upright, whose end bends the stalk, with friction, "
+      "in a hand that feels."};
   return out;
 }
 

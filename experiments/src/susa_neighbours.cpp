@@ -27,8 +27,8 @@ Scene make_plate(int columns, int rows, double stiffness) {
   plate.mass = 0.1;
   scene.first().tool.kind = plate;
   scene.first().tool.friction = 0.3;
-  scene.first().tool.coupling.stiffness = stiffness / count;
-  scene.first().tool.coupling.damping = 4.0 / count;
+  scene.first().tool.coupling.stiffness = stiffness;
+  scene.first().tool.coupling.damping = std::min(2.0, 64.0 / count);
   scene.world.solver.tolerance = 1e-7;
   SceneRigid cube;
   cube.shape.kind = BoxShape{.size = Vec3::Constant(0.02)};
@@ -88,11 +88,12 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
   table.columns = {"direct",
                    "direct, contacts held",
                    "the same, not coupled",
-                   "tests, not coupled (paper)",
+                   "tests, not coupled",
+                   "the paper to the letter",
                    "energy, direct",
                    "tick, direct",
                    "contacts"};
-  double ripple = kNotMeasured, energy = kNotMeasured, tick = kNotMeasured, force = kNotMeasured;
+  double letter = kNotMeasured, ripple = kNotMeasured, energy = kNotMeasured, tick = kNotMeasured, force = kNotMeasured;
   Plot plot;
   plot.title = "32 cubes under the plate: vertical force";
   plot.x_label = "time";
@@ -100,7 +101,8 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
   plot.y_label = "force on the hand";
   plot.y_unit = "N";
   for (const auto& [columns, rows] : {std::pair{2, 1}, {2, 2}, {4, 2}, {4, 4}, {8, 4}}) {
-    Scene scene = make_plate(columns, rows, 1500.0);
+    if (options.quick && columns * rows > 4) continue;
+    Scene scene = make_plate(columns, rows, 1000.0);
     World world = make_world(scene);
     const auto run = [&](const char* name) {
       return run_timed(scene, world, "accelerance", fmt::format("{} cubes, {}", columns * rows, name), options);
@@ -114,6 +116,9 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
     // Three test simulations a neighbour: beyond the paper's eight they take minutes.
     std::optional<TimedRun> tests;
     if (columns * rows <= 8) tests = run("tests");
+    scene.methods.get<AcceleranceSettings>("accelerance").literal = true;
+    std::optional<TimedRun> literal;
+    if (columns * rows <= 8) literal = run("to the letter");
     const auto ripple_of = [](const TimedRun& r) {
       return std::max(compute_ripple(r.run.data, 1.0, 1.5), compute_ripple(r.run.data, 1.5, 3.0));
     };
@@ -126,29 +131,37 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
                            {format_quantity(ripple_of(held), "N")},
                            {format_quantity(ripple_of(single), "N")},
                            {tests ? describe(*tests) : "–"},
+                           {literal ? describe(*literal) : "–"},
                            {format_quantity(direct.run.summary.hand().energy, "J")},
                            {format_quantity(1e-9 * direct.ticks.mean_ns(), "s")},
                            {fmt::format("{}", most_contacts(direct.run.data))}}});
-    if (columns * rows < 32) continue;
+    if (columns * rows == options.choose(8, 4)) letter = ripple_of(*literal);
+    if (columns * rows < options.choose(32, 4)) continue;
     ripple = ripple_of(direct);
-    energy = direct.run.summary.hand().energy;
+    energy = 0.0;
+    for (const TickRow& row : direct.run.data.ticks) energy = std::max(energy, row.energy);
     tick = 1e-9 * direct.ticks.compute_percentile_ns(0.99);
     force = compute_mean_force(direct.run.data, 1.0, 1.5);
     for (const TimedRun* r : {&direct, &single})
       plot.series.push_back(make_series(r->run.data, [](const TickRow& row) { return row.wanted.force.y(); }));
   }
+  const std::string of_most = options.choose<std::string>("32 cubes", "4 cubes");
   ExperimentResult out;
   out.claims = {
-      {"32 cubes at once: ripple of the force above 20 Hz", "unstable \"when interact with 8 cubes at once\"", ripple,
+      {of_most + " at once: ripple of the force above 20 Hz", "unstable \"when interact with 8 cubes at once\"", ripple,
        0.05, Relation::kAtMost, "N"},
-      {"32 cubes at once: mean force while pressing", "there is contact", force, 1.0, Relation::kAtLeast, "N"},
-      {"32 cubes at once: energy given to the hand", "stable", energy, 0.0, Relation::kAtMost, "J"},
-      {"32 cubes at once: tick, 99th percentile", "1 ms", tick, 1e-3, Relation::kAtMost, "s"},
+      {of_most + " at once: mean force while pressing", "there is contact", force, 1.0, Relation::kAtLeast, "N"},
+      {of_most + " at once: most energy ever given to the hand", "stable", energy, 1e-4, Relation::kAtMost, "J"},
+      {of_most + " at once: tick, 99th percentile", "1 ms", tick, 1e-3, Relation::kAtMost, "s", true},
   };
+  out.claims.push_back({options.choose<std::string>("8 cubes", "4 cubes") +
+                            " at once, the paper to the letter: ripple of the force above 20 Hz",
+                        "\"unstable … when interact with 8 cubes at once\"", letter, 1.0, Relation::kAtLeast, "N"});
   out.report.title = "2 to 32 cubes touched at once";
   out.report.paragraphs = {
-      "A plate in a hand that feels presses on all cubes, which touch each other, and then slides over them. All "
-      "pointers together have 1.5 kN/m, whatever the number of cubes. The paper reports that eight at once were "
+      "A plate in a hand that feels presses on all cubes, which touch each other, and then slides over them. Each "
+      "pointer "
+      "has 1 kN/m, so that 32 together have 32 kN/m. The paper reports that eight at once were "
       "unstable."};
   out.report.tables.push_back(std::move(table));
   out.report.plots.push_back(std::move(plot));
@@ -158,7 +171,8 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
 ExperimentResult run_susa_stand(const ExperimentOptions& options) {
   using namespace susa;
   using Relation = MeasuredClaim::Relation;
-  const Scene scene = load_at("susa-stand", 0.05);
+  Scene scene = load_at("susa-stand", 0.05);
+  if (options.quick) scene.run.seconds = 2.5;
   World world = make_world(scene);
   double joint_error = 0.0, lowest = 1.0;
   const auto find = [&](std::string_view name) {
@@ -182,10 +196,15 @@ ExperimentResult run_susa_stand(const ExperimentOptions& options) {
   const double fallen = die_height - top_die->compute_point({}).y();
   const TimedRun truth = run_timed(scene, world, "reference", "single rate, 1 ms", options);
   const TimedRun impulse = run_timed(scene, world, "impulse", "impulse, 20 Hz", options);
-  const auto peak_of = [](const TimedRun& r) {
+  const auto most_energy = [](const TimedRun& r) {
+    double most = 0.0;
+    for (const TickRow& row : r.run.data.ticks) most = std::max(most, row.energy);
+    return most;
+  };
+  const auto peak_of = [](const TimedRun& r, double until) {
     double peak = 0.0;
     for (const TickRow& row : r.run.data.ticks) {
-      if (row.time < 3.0) peak = std::max(peak, row.wanted.force.norm());
+      if (row.time < until) peak = std::max(peak, row.wanted.force.norm());
     }
     return peak;
   };
@@ -194,8 +213,10 @@ ExperimentResult run_susa_stand(const ExperimentOptions& options) {
       {"lamp pushed down by", "felt through its joints", 0.17 - lowest, 0.01, Relation::kAtLeast, "m"},
       {"joints apart, at most", "they hold", joint_error, 2e-3, Relation::kAtMost, "m"},
       {"peak force on the lamp against single rate, each with its own hand", "\"stable dynamic haptic interaction\"",
-       100.0 * std::abs(peak_of(ours) / peak_of(truth) - 1.0), 10.0, Relation::kAtMost, "%"},
-      {"energy given to the hand", "stable", ours.run.summary.hand().energy, 0.0, Relation::kAtMost, "J"},
+       100.0 * std::abs(peak_of(ours, 3.0) / peak_of(truth, 3.0) - 1.0), 10.0, Relation::kAtMost, "%"},
+      {"peak force over the whole, dice included, against single rate", "\"stable dynamic haptic interaction\"",
+       100.0 * std::abs(peak_of(ours, HUGE_VAL) / peak_of(truth, HUGE_VAL) - 1.0), 10.0, Relation::kAtMost, "%"},
+      {"most energy ever given to the hand", "stable", most_energy(ours), 1e-4, Relation::kAtMost, "J"},
       {"uppermost die fell by", "knocked over", fallen, 0.01, Relation::kAtLeast, "m"},
   };
   out.report.title = "A jointed light stand and dice";

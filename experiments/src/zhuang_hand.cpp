@@ -90,6 +90,7 @@ double value_at(const Track& track, const std::vector<double>& values, double ti
 
 static ExperimentResult reproduce_hand(const ExperimentOptions& options) {
   Scene scene = load_builtin_scene("zhuang-hand");
+  if (options.quick) std::get<SceneSoft>(scene.bodies[0].kind).cell *= 2.0;
   set_slow_period(scene, 0.033, 0.0);  // whole ticks, so that equal parts can be looked for
   const Track track = follow(scene, options);
   double highest = -1.0;
@@ -102,7 +103,7 @@ static ExperimentResult reproduce_hand(const ExperimentOptions& options) {
       {"every slow step integrated whole and finite (1: yes)", "stable", track.good ? 1.0 : 0.0, 1.0,
        Relation::kAtLeast, ""},
       {"fingers that feel the beam at once while it is held",
-       "\"multiple virtual proxies (for instance, a virtual hand)\"", static_cast<double>(track.fewest), 3.0,
+       "\"multiple virtual proxies (for instance, a virtual hand)\"", static_cast<double>(track.fewest), 5.0,
        Relation::kAtLeast, ""},
       {"the beam's end is lifted by", "large global deformation", highest - sag, 0.05, Relation::kAtLeast, "m"},
       {"let go, it comes back to its sag within", "–", std::abs(after - sag), 0.005, Relation::kAtMost, "m"},

@@ -71,7 +71,7 @@ static ExperimentResult reproduce_realtime(const ExperimentOptions& options) {
   series.name = "pressed block, E = 10 kPa";
   double at_five_thousand = kNotAvailable;
   for (const int cells : {6, 8, 10, 12, 14, 17, 20}) {
-    if (options.stop && options.stop->load()) break;
+    if ((options.stop && options.stop->load()) || (options.quick && cells > 10)) break;
     if (options.progress) options.progress(fmt::format("{}³ cells", cells), 0.0);
     const Load load = measure(cells);
     table.rows.push_back({fmt::format("{} vertices", load.vertices),
@@ -100,8 +100,8 @@ static ExperimentResult reproduce_realtime(const ExperimentOptions& options) {
       slope, std::exp(-offset / slope));
   out.claims = {
       {"core time over real time at 5,000 vertices or more, E = 10 kPa, in contact", "\"several hundred vertices\"",
-       at_five_thousand, 1.0, Relation::kAtMost, ""},
-      {"power of the growth", "4/3", slope, 1.6, Relation::kAtMost, ""},
+       at_five_thousand, 1.0, Relation::kAtMost, "", true},
+      {"power of the growth", "4/3", slope, 1.6, Relation::kAtMost, "", true},
   };
   out.report.title = "Vertices in real time on one core";
   out.report.paragraphs = {

@@ -1,4 +1,5 @@
 #include "../src/otaduy_runs.h"
+#include "../src/wanted_metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -72,9 +73,10 @@ TEST(OtaduyRuns, ComponentPlotDrawsTheFirstRunAsTheTruth) {
 }
 
 TEST(OtaduyRuns, ErrorTableComparesEveryRunWithTheTruth) {
-  const RunData truth = make_still_run("reference", 100, Vec3(0, 2, 0));
+  RunData truth = make_still_run("reference", 100, Vec3(0, 2, 0));
   RunData off = make_still_run("direct", 100, Vec3(0, 2.5, 0));
-  for (TickRow& row : off.ticks) row.wanted.torque = Vec3(0.0, 0.0, 0.003);
+  for (TickRow& row : truth.ticks) row.wanted.torque = Vec3(0.0, 0.0, 0.004);
+  for (TickRow& row : off.ticks) row.wanted.torque = Vec3(0.0, 0.0, 0.007);
   const Table table = make_error_table("Errors", truth, {off, truth}, 0, 0.0, 1.0);
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_TRUE(table.rows[0].muted);
@@ -82,10 +84,25 @@ TEST(OtaduyRuns, ErrorTableComparesEveryRunWithTheTruth) {
   EXPECT_FALSE(table.rows[1].muted);
   EXPECT_EQ(table.rows[1].cells[0].text, "500 mN");
   EXPECT_EQ(table.rows[1].cells[1].text, "25.0 %");
-  EXPECT_EQ(table.rows[1].cells[2].text, "3.00 mN·m");
+  EXPECT_EQ(table.rows[1].cells[2].text, "75.0 %");
   EXPECT_EQ(table.rows[2].cells[0].text, "0 N");
   for (const TableRow& row : table.rows) EXPECT_EQ(row.cells.size(), table.columns.size());
   EXPECT_NE(table.note.find("from 0 s to 1 s"), std::string::npos) << table.note;
+}
+
+TEST(WantedMetrics, DoNotSeeWhatTheSafetyStageCut) {
+  const RunData truth = make_still_run("reference", 100, Vec3(0, 2, 0));
+  RunData cut = make_still_run("direct", 100, Vec3(0, 4, 0));
+  for (TickRow& row : cut.ticks) row.sent.force = Vec3(0, 2, 0);
+  EXPECT_DOUBLE_EQ(compute_wanted_metrics(cut, &truth).force_error_rms, 2.0);
+  EXPECT_DOUBLE_EQ(compute_wanted_metrics(cut, nullptr).force_peak, 4.0);
+}
+
+TEST(EnergyPeak, IsTheMostThatTheHandWasEverGiven) {
+  RunData run = make_still_run("direct", 3, Vec3::Zero());
+  run.ticks[1].energy = 0.2;
+  run.ticks[2].energy = -1.0;
+  EXPECT_DOUBLE_EQ(compute_energy_peak(run), 0.2);
 }
 
 Scene short_wall() {

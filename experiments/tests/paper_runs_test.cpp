@@ -193,7 +193,7 @@ TEST(KnottMeshes, WithoutTheDataFolderAShapeStandsInAndSaysSo) {
   const char* was = std::getenv("PALPATE_DATA");
   const std::string before = was ? was : "";
   unsetenv("PALPATE_DATA");
-  const KnottMesh mesh = load_or_make("rocker.off", 0.001, {.kind = TorusShape{}});
+  const KnottMesh mesh = load_or_make("rocker.off", 0.001, {.kind = TorusShape{}}, {});
   was ? setenv("PALPATE_DATA", before.c_str(), 1) : unsetenv("PALPATE_DATA");
   EXPECT_TRUE(mesh.file.empty());
   EXPECT_TRUE(std::holds_alternative<TorusShape>(mesh.shape.kind));

@@ -13,6 +13,7 @@
 #include "limited/limited.h"
 #include "palpate/core/error.h"
 #include "palpate/methods/accelerance_settings.h"
+#include "palpate/methods/baseline_settings.h"
 #include "palpate/methods/compliance_settings.h"
 #include "palpate/methods/interpolation_settings.h"
 #include "palpate/methods/jacobian_settings.h"
@@ -31,7 +32,8 @@ std::deque<MethodInfo> make_own_methods() {
       {"reference", "the whole world at the fast rate: the truth", &make_reference, &refuse_world},
       {"reduced", "a small world that lives in the fast loop, with soft bodies reduced to what the hand can feel",
        &make_reduced, &refuse_reduced},
-      {"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world},
+      {"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world,
+       SettingsChoice::own<DirectSettings>("the last force, held")},
       {"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
        &PointWorld::refuse},
       {"limited", "geometrically limited constraints in convex sets, with trust regions (Knott & Kuhlen 2015)",
@@ -42,7 +44,7 @@ std::deque<MethodInfo> make_own_methods() {
       {"jacobian", "a rigid tool that meets the world through a linear contact model (Otaduy & Gross 2007)",
        &make_jacobian, &refuse_jacobian, SettingsChoice::own<JacobianSettings>("Otaduy & Gross 2007")},
       {"double_coupling", "a tool in each loop and a second virtual coupling between them", &make_double_coupling,
-       &refuse_double_coupling},
+       &refuse_double_coupling, SettingsChoice::own<DoubleCouplingSettings>("the baseline of Otaduy & Gross 2007")},
       {"interpolation", "soft bodies in large deformation, felt between two states (Zhuang & Canny 2000)",
        &make_interpolation, &refuse_interpolation, SettingsChoice::own<InterpolationSettings>("Zhuang & Canny 2000")},
       {"accelerance",

@@ -6,8 +6,8 @@ namespace palpate {
 
 WorldTool::WorldTool(const MethodContext& c) : tool_(*c.world.body(c.body())), grip_(c, tool_) {}
 
-void WorldTool::aim(const DeviceState& device) noexcept {
-  tool_.set_grip(grip_.aim(device));
+void WorldTool::aim(const DeviceState& device, double ahead) noexcept {
+  tool_.set_grip(grip_.aim(device, ahead));
 }
 
 TickResult WorldTool::read(bool done, const StepReport& report) const noexcept {

@@ -10,8 +10,8 @@ class WorldTool {
  public:
   explicit WorldTool(const MethodContext& context);
 
-  /// Before a step: the coupling's other end is at the device.
-  void aim(const DeviceState& device) noexcept;
+  /// Before a step: the coupling's other end is where the device will be after `ahead` [s].
+  void aim(const DeviceState& device, double ahead = 0.0) noexcept;
   /// After it: what the hand feels. A world that could not be stepped pushes nobody: the safety stage takes the force
   /// down at its own rate.
   TickResult read(bool done, const StepReport& report) const noexcept;

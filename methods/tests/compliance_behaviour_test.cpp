@@ -281,6 +281,29 @@ TEST(Compliance, OverfullModelKeepsTheDeepestContacts) {
   EXPECT_GT(result.tool.position.z(), 0.0005);
 }
 
+// A wire that lies on the floor is pushed at its lowest line. That push has no lever about the wire's axis, whose
+// moment of inertia is tiny: a foot that rolled along with the wire would come up behind it and let it in by its
+// diameter.
+TEST(Compliance, WireThatIsPressedDoesNotRollIntoTheFloor) {
+  for (const double friction : {0.0, 0.3}) {
+    TwoRates run;
+    run.world.add({"floor", nullptr, make_shape(ContactShape::Plane{}, friction)});
+    run.tool = make_wire(10, 0.1);
+    run.tool.coupling.rotational_stiffness = run.tool.coupling.rotational_damping = 0.0;  // free to roll
+    run.device.pose = {Vec3(0.0, 0.0012, 0.0), Quat(Eigen::AngleAxisd(M_PI / 2.0, Vec3::UnitZ()))};
+    run.begin();
+    run.start();
+    run.go(Vec3(0.0, -0.002, 0.0), 0.2);
+    // Sideways too, so that friction turns it.
+    const Vec3 aside[] = {{0.0, -0.002, 0.01}, {0.0, -0.002, -0.01}, {0.0, -0.002, 0.0}};
+    for (const Vec3& to : aside) {
+      const TickResult result = run.go(to, 0.2);
+      EXPECT_GT(result.tool.position.y(), 0.95 * run.tool.radius) << friction;
+    }
+    EXPECT_LT(run.report.penetration, 0.05 * run.tool.radius) << friction;
+  }
+}
+
 TEST(Compliance, RefusesWhatItCannotDo) {
   World still;
   still.add(StaticSurface{"box", TriangleTree(make_box(Vec3(0.2, 0.04, 0.2), 4)), 0.5});

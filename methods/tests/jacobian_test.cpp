@@ -7,6 +7,7 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/shapes.h"
+#include "palpate/methods/baseline_settings.h"
 #include "palpate/methods/hand_driven.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/registry.h"
@@ -414,6 +415,102 @@ TEST(DoubleCoupling, IsTwoSpringsInARow) {
   }
   EXPECT_NEAR(out.wrench.force.y(), 0.5 * kStiffness * 0.006, 1e-3 * 0.5 * kStiffness * 0.006);
   EXPECT_NEAR(out.tool.position.y(), 0.007, 1e-5);
+}
+
+/// A brick in the air on a slider along y with dry friction of 1 N, whichever way its axis looks.
+World make_rubbing_slider(bool up) {
+  WorldSettings settings;
+  settings.gravity = Vec3::Zero();
+  World world(settings);
+  RigidBodySettings s;
+  s.surface = make_box(Vec3(0.12, 0.04, 0.12), 1);
+  s.mass = compute_mass_properties(s.surface, 500.0);
+  s.pose.position = Vec3(0.0, -0.02, 0.0);
+  ContactShape shape;
+  shape.kind = ContactShape::Box{.size = Vec3(0.12, 0.04, 0.12)};
+  const int brick = world.add({"brick", std::make_unique<RigidBody>(s), shape});
+  const Vec3 axis = up ? Vec3(Vec3::UnitY()) : Vec3(-Vec3::UnitY());
+  Joint j = make_joint(Joint::Kind::kSlider, world.body(brick), nullptr,
+                       {Vec3(0.0, -0.02, 0.0), Quat::FromTwoVectors(Vec3::UnitX(), axis)});
+  j.body_a = brick;
+  j.max_drive = 1.0;
+  world.add(j);
+  return world;
+}
+
+// Dry friction holds against a push up to its bound and gives way beyond it, whichever way its axis looks; in the
+// paper's form too, which once took it for one-sided.
+TEST(Jacobian, DryFrictionOfAJointHoldsBothWaysUpToItsBound) {
+  for (const auto form : {JacobianSettings::Form::kEquality, JacobianSettings::Form::kInequality}) {
+    double heights[2][2];
+    for (const bool up : {true, false}) {
+      JacobianSettings settings;
+      settings.form = form;
+      Rig rig(make_rubbing_slider(up), make_cube_tool(), 0.001, 0.02, settings);
+      const auto height = [&] { return rig.world.bodies()[0].body->compute_point({}).y(); };
+      const Vec3 touching = rig.device.pose.position - Vec3(0.0, 0.005, 0.0);
+      // About half of the bound. The blow with which the tool arrives may move the brick; after it nothing does.
+      rig.hold(touching - Vec3(0.0, 0.001, 0.0), 1.0, 0.001, 20);
+      const double landed = heights[up][0] = height();
+      EXPECT_GT(landed, -0.0202);
+      const TickResult light = rig.hold(rig.device.pose.position, 0.5, 0.001, 20);
+      EXPECT_GT(light.wrench.force.y(), 0.2) << static_cast<int>(form) << up;
+      EXPECT_NEAR(height(), landed, 1e-6) << static_cast<int>(form) << up;
+      // Four times the bound: it yields until at most the bound is left.
+      const TickResult strong = rig.hold(touching - Vec3(0.0, 0.008, 0.0), 2.0, 0.001, 20);
+      heights[up][1] = height();
+      EXPECT_LT(height(), -0.024) << static_cast<int>(form) << up;
+      EXPECT_LT(strong.wrench.force.y(), 1.05) << static_cast<int>(form) << up;
+    }
+    for (const int i : {0, 1}) EXPECT_NEAR(heights[true][i], heights[false][i], 1e-6) << static_cast<int>(form);
+  }
+}
+
+// Two springs in a row: a wall is felt with k₁k₂/(k₁ + k₂).
+TEST(DoubleCoupling, SecondCouplingIsInSeriesWithTheFirst) {
+  for (const double scale : {0.25, 1.0, 4.0}) {
+    World world = make_ground(Ground::kPlane, 0.0);
+    const ToolSettings tool = make_cube_tool();
+    DeviceState device;
+    device.pose.position = Vec3(0.0, 0.015, 0.0);
+    add_tool(world, tool, device.pose);
+    world.prepare();
+    MethodSettings settings;
+    settings.get<DoubleCouplingSettings>("double_coupling") = {.stiffness = scale, .damping = 2.0};
+    HandDriven driver(make_method("double_coupling", {world, tool, 0.001, 0.01, device, settings}));
+    TickResult out;
+    for (int i = 0; i < 4000; ++i) {
+      device.pose.position.y() = std::max(0.004, 0.015 - 1e-5 * i);  // 6 mm below where the cube rests on the plane
+      if (i % 10 == 0) driver.step(0.001 * i);
+      out = driver.tick(device);
+    }
+    EXPECT_NEAR(out.wrench.force.y(), 0.006 * kStiffness * scale / (1.0 + scale), 1e-3) << scale;
+  }
+}
+
+// On a wall that does not give way the force is k times the depth of the place that the hand was taken to have.
+TEST(Direct, PredictionTakesTheHandToTheEndOfTheStep) {
+  double force[2];
+  const double period = 0.05, speed = 0.02;
+  for (const bool predict : {false, true}) {
+    World world = make_ground(Ground::kPlane, 0.0);
+    ToolSettings tool = make_cube_tool();
+    tool.coupling.damping = 0.0;
+    DeviceState device;
+    device.pose.position = Vec3(0.0, 0.012, 0.0);
+    add_tool(world, tool, device.pose);
+    world.prepare();
+    MethodSettings settings;
+    settings.get<DirectSettings>("direct").predict = predict;
+    HandDriven driver(make_method("direct", {world, tool, 0.001, period, device, settings}));
+    device.velocity.linear.y() = -speed;
+    for (int i = 0; i <= 500; ++i) {
+      device.pose.position.y() = 0.012 - speed * 0.001 * i;
+      if (i % 50 == 0) driver.step(0.001 * i);
+      force[predict] = driver.tick(device).wrench.force.y();
+    }
+  }
+  EXPECT_NEAR(force[true] - force[false], kStiffness * speed * (period - 0.001), 1e-6);
 }
 
 }  // namespace

@@ -26,32 +26,6 @@ namespace {
 constexpr std::size_t kPagePoints = 300'000;
 constexpr std::size_t kFewestPoints = 2'000;  ///< to a series: two to a pixel of a usual plot
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 /// A JSON string that is safe inside <script>: no '<', so no "</script>" and no "<!--".
 std::string json_text(std::string_view text) {
   const std::string quoted = nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -142,10 +116,12 @@ std::string make_claims_html(const std::vector<Claim>& claims) {
   if (claims.empty()) return "";
   std::string rows;
   for (const Claim& claim : claims) {
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td></tr>\n",
-                        escape_html(claim.name), escape_html(claim.paper), escape_html(claim.measured),
-                        escape_html(claim.limit), claim.holds ? "holds" : "fails",
-                        claim.holds ? "✓ holds" : "✗ does not hold");
+    const std::string reason =
+        claim.holds || claim.reason.empty() ? "" : fmt::format("<p class=\"note\">{}</p>", escape_html(claim.reason));
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td></tr>\n",
+        escape_html(claim.name), reason, escape_html(claim.paper), escape_html(claim.measured),
+        escape_html(claim.limit), claim.holds ? "holds" : "fails", claim.holds ? "✓ holds" : "✗ does not hold");
   }
   return "<section><h2>Claims</h2><div class=\"scroll\"><table class=\"claims\"><thead><tr><th>Claim</th><th>Paper</th>"
          "<th>Measured</th><th>Holds if</th><th>Verdict</th></tr></thead><tbody>\n" +
@@ -259,15 +235,46 @@ std::vector<Table> make_metrics_tables(const std::vector<NamedMetrics>& runs) {
   return tables;
 }
 
-std::string make_report_html(const Report& report) {
+std::string escape_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string make_page_html(std::string_view title, std::string_view body) {
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   // Nothing may be loaded: the page is the same in ten years and on a machine without a network.
   html +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n";
-  html += fmt::format("<title>{}</title>\n<style>{}\n{}</style>\n</head>\n<body>\n<main>\n<header><h1>{}</h1>",
-                      escape_html(report.title), embedded::uplot_css, embedded::report_css, escape_html(report.title));
+  html += fmt::format("<title>{}</title>\n<style>{}\n{}</style>\n</head>\n<body>\n", escape_html(title),
+                      embedded::uplot_css, embedded::report_css);
+  return html.append(body).append("</body>\n</html>\n");
+}
+
+std::string make_report_html(const Report& report) {
+  std::string html = fmt::format("<main>\n<header><h1>{}</h1>", escape_html(report.title));
   if (!report.subtitle.empty()) html += fmt::format("<p class=\"subtitle\">{}</p>", escape_html(report.subtitle));
   html += "</header>\n";
   for (const std::string& paragraph : report.paragraphs) html += fmt::format("<p>{}</p>\n", escape_html(paragraph));
@@ -280,7 +287,7 @@ std::string make_report_html(const Report& report) {
     html += fmt::format("<script>/*\n{}*/\n{}</script>\n<script>{}</script>\n", embedded::uplot_licence,
                         embedded::uplot_js, embedded::report_js);
   }
-  return html + "</body>\n</html>\n";
+  return make_page_html(report.title, html);
 }
 
 void write_report(const Report& report, const std::string& path) {

@@ -160,6 +160,11 @@ void describe(Fields& f, SceneJoint& joint) {
   f.vector({.name = "axis", .doc = "of hinge and slider"}, joint.axis, d.axis);
   f.number({.name = "arm", .doc = "length that weighs angles against distances, about the bodies' size", .unit = "m"},
            joint.arm, d.arm, {0.0, 1e3, true});
+  f.boolean({.name = "collide",
+             .doc = "a soft body or chain that is tied (ball, fixed) touches what it is tied to, but around the tie"},
+            joint.collide, d.collide);
+  f.number({.name = "clearance", .doc = "nearer to the tie than this they do not touch", .unit = "m"}, joint.clearance,
+           d.clearance, {0.0, 1e3});
   f.require(joint.axis.norm() > 1e-9, "axis has no length");
 }
 

@@ -233,6 +233,8 @@ void add_joint(World& world, const SceneJoint& s) {
     std::visit(FillJoint{joint, curve}, s.kind);
     joint.name = !s.name.empty() ? s.name : s.b.empty() ? s.a : s.a + " to " + s.b;
     joint.arm = s.arm;
+    joint.collide = s.collide;
+    joint.clearance = s.clearance;
     joint.body_a = find_body(world, s.a);
     joint.body_b = s.b.empty() ? -1 : find_body(world, s.b);
     const auto body_of = [&](int i) { return i < 0 ? nullptr : world.bodies()[as_size(i)].body.get(); };

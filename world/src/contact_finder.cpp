@@ -24,6 +24,13 @@ struct ContactFinder::Data {
   std::vector<FinderBody> bodies;
   std::vector<BodyPair> ignored;  ///< sorted
   std::vector<bool> absent;       ///< of each body
+  /// Where two bodies do not touch each other.
+  struct ClearPlace {
+    BodyPair pair;
+    double radius;
+    Vec3 place = Vec3::Zero();
+  };
+  std::vector<ClearPlace> clear;
 
   // Of one find(), kept for their memory.
   std::vector<std::pair<double, std::int32_t>> sweep;  ///< lower end along x, and the body
@@ -110,6 +117,13 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   // Where nothing can yield, an overlap is nobody's to mend.
   std::erase_if(pair.candidates,
                 [this](const Candidate& c) { return pair.a->is_held(c.foot_a) && pair.b->is_held(c.foot_b); });
+  for (const ClearPlace& clear_place : clear) {
+    if (clear_place.pair != indices) continue;
+    std::erase_if(pair.candidates, [&](const Candidate& c) {
+      const Contact contact = make_contact(pair, c);
+      return (0.5 * (contact.point_a + contact.point_b) - clear_place.place).norm() < clear_place.radius;
+    });
+  }
   const std::uint64_t pair_bits =
       mix_bits(static_cast<std::uint64_t>(indices[0]) << 32 | static_cast<std::uint32_t>(indices[1]));
   const auto id_of = [&](const Candidate& c) { return mix_bits(pair_bits ^ c.feature); };
@@ -196,6 +210,15 @@ void ContactFinder::ignore(int a, int b) {
   if (std::min(a, b) < 0 || std::max(a, b) >= count) fail_input("ignore({}, {}): there are {} bodies", a, b, count);
   data_->ignored.push_back({std::min(a, b), std::max(a, b)});
   std::sort(data_->ignored.begin(), data_->ignored.end());
+}
+
+int ContactFinder::keep_clear(int a, int b, double radius) {
+  data_->clear.push_back({{std::min(a, b), std::max(a, b)}, radius});
+  return static_cast<int>(data_->clear.size()) - 1;
+}
+
+void ContactFinder::set_clear_place(int number, const Vec3& place) noexcept {
+  data_->clear[as_size(number)].place = place;
 }
 
 void ContactFinder::set_absent(int body, bool absent) {

@@ -12,9 +12,18 @@ void StepData::find_contacts() {
     if (!last.contact_forces[i].isZero(0.0)) bearing_.push_back(last.contacts[i].id);
   }
   std::sort(bearing_.begin(), bearing_.end());
+  place_clearances();
   found = finder_.find(h, free_changes_, contacts, bearing_);
   trim_contacts();
   fill_offsets();
+}
+
+/// Tied bodies touch but around the tie, wherever that is now.
+void StepData::place_clearances() noexcept {
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    const Joint& j = joints_[i];
+    if (clear_places_[i] >= 0) finder_.set_clear_place(clear_places_[i], body(j.body_a)->compute_point(j.point_a));
+  }
 }
 
 void StepData::fill_offsets() noexcept {

@@ -51,6 +51,9 @@ StepData::StepData(const WorldSettings& settings, std::span<WorldBody> bodies, s
     m.lambda.reserve(as_size(rows));
   }
   for (const auto& [a, b] : ignored) finder_.ignore(a, b);
+  for (const Joint& j : joints_) {
+    clear_places_.push_back(j.collide ? finder_.keep_clear(j.body_a, j.body_b, j.clearance) : -1);
+  }
   entries_.resize(as_size(most_entries));
   for (const Moving& m : moving) {
     free_changes_.emplace_back(m.free);

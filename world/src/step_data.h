@@ -89,6 +89,7 @@ class StepData final : public RowSink {
   void check(const StepRequest& request) const;
   void set_absent(std::span<const int> bodies);
   bool finish_free_motion(std::size_t body, int which) noexcept;
+  void place_clearances() noexcept;
   void fill_offsets() noexcept;
   double compute_foot_gap(const Contact& contact) const noexcept;
   void trim_contacts();
@@ -115,6 +116,7 @@ class StepData final : public RowSink {
   bool reading_beside_ = false;
   std::vector<Moving*> light_;  ///< of the problem's light bodies
   std::vector<std::span<const Vec3>> free_changes_, changes_;
+  std::vector<int> clear_places_;  ///< of each joint, in the finder; −1: its bodies do not touch at all
   ContactFinder finder_;
   std::unique_ptr<SecondThread> second_;  ///< for the tick beside the step; null: no body allows it
   std::unique_ptr<ConstraintSolver> solver_;

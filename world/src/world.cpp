@@ -51,7 +51,12 @@ int World::add(Joint joint) {
   if (!(joint.arm > 0.0)) fail_input("joint \"{}\": arm = {} m; allowed: above 0", joint.name, joint.arm);
   if (joint.lower > joint.upper)
     fail_input("joint \"{}\": lower = {} is above upper = {}", joint.name, joint.lower, joint.upper);
-  if (joint.body_b >= 0) ignore_contacts(joint.body_a, joint.body_b);
+  if (!(joint.clearance >= 0.0) || !std::isfinite(joint.clearance))
+    fail_input("joint \"{}\": clearance = {} m; allowed: from 0", joint.name, joint.clearance);
+  const bool tie = joint.kind == Joint::Kind::kBall || joint.kind == Joint::Kind::kFixed;
+  const bool deforms = a->block_count() > 2 || (b && b->block_count() > 2);
+  joint.collide = joint.collide && tie && deforms && b;
+  if (b && !joint.collide) ignore_contacts(joint.body_a, joint.body_b);
   joints_.push_back(std::move(joint));
   return static_cast<int>(joints_.size()) - 1;
 }

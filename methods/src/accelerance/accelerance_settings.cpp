@@ -14,6 +14,9 @@ void describe(Fields& f, AcceleranceSettings& s) {
             d.coupled);
   f.boolean({.name = "local_contacts", .doc = "direct: contacts among neighbours and with fixed things in every tick"},
             s.local_contacts, d.local_contacts);
+  f.boolean({.name = "literal",
+             .doc = "explicit forces, held through the slow step, nothing limited: the paper's, which is less stable"},
+            s.literal, d.literal);
   f.number({.name = "reach", .doc = "bodies nearer than this to a pointer are its neighbours", .unit = "m"}, s.reach,
            d.reach, {0.0, 10.0, true});
   f.integer({.name = "max_neighbours", .doc = "the nearest are kept"}, s.max_neighbours, d.max_neighbours,

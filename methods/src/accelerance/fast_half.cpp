@@ -15,7 +15,7 @@ class AcceleranceFast final : public TypedFastHalf<Model, Feedback> {
         dt_(c.dt),
         stiffness_(c.tool.coupling.stiffness),
         turns_(c.tool.kind != ToolSettings::Kind::kPoint),
-        pointers_(c.tool, c.dt, 0.0),
+        pointers_(c.tool, c.dt, 0.0, settings_.literal),
         joints_(c.world),
         local_(joints_),
         model_(std::make_unique<Model>()),
@@ -117,7 +117,7 @@ void AcceleranceFast::take_next() noexcept {
     for (std::size_t o = 0; o < old_neighbours && !model_->follow; ++o) {
       if (next_->neighbour[o].body != n.body) continue;
       poses_[k] = old_poses_[o];
-      velocities_[k] = add_nonlinear(old_velocities_[o], n);
+      velocities_[k] = add_nonlinear(old_velocities_[o], n, settings_.literal);
     }
   }
   local_.take(*model_, dt_, LocalDynamics::Overlap::kMoved);

@@ -95,8 +95,9 @@ struct Model {
 
 /// A neighbour's velocity when its model begins, from what it is: the nonlinear part is added (eq. 14), but only as far
 /// as that brings the body nearer to where the global simulation has it. Of a body that the hand has treated otherwise
-/// than the global step knew, the rest would be a kick.
-inline Vec6 add_nonlinear(const Vec6& velocity, const Neighbour& n) noexcept {
+/// than the global step knew, the rest would be a kick. `whole`: all of it, as the paper does.
+inline Vec6 add_nonlinear(const Vec6& velocity, const Neighbour& n, bool whole) noexcept {
+  if (whole) return velocity + n.nonlinear;
   Vec6 out = velocity;
   for (const int part : {0, 3}) {
     const Vec3 d = n.nonlinear.segment<3>(part), missing = n.velocity.segment<3>(part) - velocity.segment<3>(part);

@@ -57,11 +57,12 @@ Foot find_foot(const PointerContact& c, const Vec3& p) noexcept {
 
 }  // namespace
 
-PointerForces::PointerForces(const ToolSettings& tool, double step, double ahead)
+PointerForces::PointerForces(const ToolSettings& tool, double step, double ahead, bool literal)
     : step_(step),
-      ahead_(ahead),
+      ahead_(literal ? 0.0 : ahead),
       stiffness_(tool.coupling.stiffness),
       damping_(tool.coupling.damping),
+      literal_(literal),
       pointers_(make_fingers(tool)) {
   for (Finger& f : pointers_) f.surface = {};
 }
@@ -127,7 +128,7 @@ void PointerForces::start(const DeviceState& hand, std::span<const Pose> poses, 
     PointerMemory& memory = memories_[i];
     if (memory.fresh) memory.relief = std::max(0.0, -foot.gap);
     memory.fresh = false;
-    memory.relief = std::max(0.0, memory.relief - kReliefSpeed * step_);
+    memory.relief = literal_ ? 0.0 : std::max(0.0, memory.relief - kReliefSpeed * step_);
     foot.gap += memory.relief;
     if (std::min(foot.gap, foot.gap + ahead_ * rate.dot(a.normal)) > kNear) {
       memory = {};
@@ -139,7 +140,7 @@ void PointerForces::start(const DeviceState& hand, std::span<const Pose> poses, 
     a.foot = X_WB.position + a.arm;
     a.stiffness = c.share * stiffness_;
     a.damping = c.share * damping_;
-    a.c = a.stiffness * step_ * step_ + a.damping * step_;
+    a.c = literal_ ? 0.0 : a.stiffness * step_ * step_ + a.damping * step_;
     a.friction = c.friction;
     // What the pointer slides on is the body, or of a corner of the body the pointer.
     const double sign = c.body_corner ? -1.0 : 1.0;

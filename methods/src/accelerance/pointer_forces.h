@@ -27,8 +27,9 @@ class PointerForces {
     double friction = 0.0;
   };
 
-  /// Forces are those of pointers and bodies `ahead` [s] after where they are, each going on as it does.
-  PointerForces(const ToolSettings& tool, double step, double ahead);
+  /// Forces are those of pointers and bodies `ahead` [s] after where they are, each going on as it does. `literal`: eq.
+  /// 7 as it stands, of where they are, and an overlap is felt at once.
+  PointerForces(const ToolSettings& tool, double step, double ahead, bool literal = false);
 
   std::span<const Finger> pointers() const noexcept { return pointers_; }
 
@@ -56,6 +57,7 @@ class PointerForces {
   static Vec3 solve_one(const Active& a, const LocalDynamics& local) noexcept;
 
   const double step_, ahead_, stiffness_, damping_;
+  const bool literal_;
   std::vector<Finger> pointers_;
   const Model* model_ = nullptr;
   std::array<PointerMemory, kMaxContacts> memories_{};                       ///< of the model's contacts

@@ -42,7 +42,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
         period_(c.slow_period),
         device_(c.start),
         finder_(c.world, c.tool),
-        pointers_(c.tool, c.slow_period, c.slow_period),
+        pointers_(c.tool, c.slow_period, c.slow_period, settings_.literal),
         joints_(c.world),
         local_(joints_),
         tool_(c.body()),
@@ -79,6 +79,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
   void add_jointed(std::size_t room);
   void predict_local(const Feedback& feedback);
   void set_springs();
+  void hold_forces();
   void read_springs(const SolveResults& step, std::vector<Pushed>& out) const;
   Vec6 compute_nonlinear(int body);
   bool find_response(Model& model);
@@ -133,7 +134,7 @@ StepWish AcceleranceSlow::begin(const Feedback& feedback, Model& model, StepRepo
   if (sent) take_over(feedback);
   if (exchange_ == Exchange::kStates) {
     predict_local(feedback);
-    set_springs();
+    settings_.literal ? hold_forces() : set_springs();
   }
   place_tool();
   push(true);
@@ -142,7 +143,7 @@ StepWish AcceleranceSlow::begin(const Feedback& feedback, Model& model, StepRepo
 
 void AcceleranceSlow::read_advanced(const AdvancedStep& step, Model&, StepReport&) {
   push(false);
-  if (exchange_ == Exchange::kStates) read_springs(step, pushed_);
+  if (exchange_ == Exchange::kStates && !settings_.literal) read_springs(step, pushed_);
 }
 
 void AcceleranceSlow::finish(bool done, Model& model, StepReport& report) {
@@ -170,7 +171,8 @@ void AcceleranceSlow::take_over(const Feedback& feedback) {
     if (exchange_ == Exchange::kStates) {
       const int place = last_place(f.body);
       Vec6 velocity = f.velocity;
-      if (pending && place >= 0) velocity = add_nonlinear(velocity, last_->neighbour[as_size(place)]);
+      if (pending && place >= 0)
+        velocity = add_nonlinear(velocity, last_->neighbour[as_size(place)], settings_.literal);
       write_state(body(f.body), f.pose, velocity);
     } else {
       Vec6 impulse = f.impulse;
@@ -186,7 +188,7 @@ void AcceleranceSlow::take_over(const Feedback& feedback) {
     counted_.push_back({feedback.body[as_size(i)].body, feedback.body[as_size(i)].impulse});
 }
 
-/// Puts the hand's wrenches on the bodies, or takes them off: of `impulse`.
+/// Puts the hand's wrenches on the bodies, or takes them off: of `impulse`, and of the paper's forces that are held.
 void AcceleranceSlow::push(bool on) {
   for (const Pushed& p : pushed_) {
     const std::span<Vec3> external = body(p.body).external_forces();
@@ -284,6 +286,16 @@ void AcceleranceSlow::set_springs() {
     const std::int32_t index = last_->neighbour[as_size(a.neighbour)].body;
     springs_.springs.push_back({index, body(index).find_point(a.foot), -a.normal, a.foot + a.apart, a.velocity,
                                 a.stiffness, a.damping, a.friction});
+  }
+}
+
+/// The hand in the global step as the paper has it: the last tick's forces, all through it.
+void AcceleranceSlow::hold_forces() {
+  for (const PointerForces::Active& a : pointers_.active()) {
+    if (a.neighbour < 0 || !a.force.allFinite() || a.force.isZero(0.0)) continue;
+    Pushed p{last_->neighbour[as_size(a.neighbour)].body};
+    p.wrench << -a.force, -a.arm.cross(a.force);
+    pushed_.push_back(p);
   }
 }
 

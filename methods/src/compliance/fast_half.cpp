@@ -25,6 +25,7 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   void adopt(const Model& model) noexcept;
   bool move(const DeviceState& device, const Model& model, double age, TickResult& out) noexcept;
   void assemble_rows(const Model& model, double age) noexcept;
+  BodyPoint find_foot(const PublishedConstraint& constraint, int k) const noexcept;
   double fill_row(const PublishedConstraint& constraint, const PublishedRow& row) noexcept;
   void note_slip(const Model& model) noexcept;
   Wrench sum_constraint_forces(const Model& model) const noexcept;
@@ -45,6 +46,7 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   const double dt_, lookahead_;
   const WorldSettings world_settings_;
   const bool by_constraints_;
+  const bool round_;  ///< the tool is a chain, whose contacts do not roll with it
   std::unique_ptr<Body> tool_;
   ToolGrip grip_;
   DeviceState device_;  ///< the last that was finite
@@ -58,6 +60,8 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   std::array<double, kMaxRows> lambda_{}, delta_{};
   std::array<Memory, kMaxConstraints> memory_, old_memory_;
   int memories_ = 0;
+  int ties_end_ = 0;  ///< constraints of the tool, its joints among them, are before this
+  std::array<double, kMaxTieRows> tie_impulse_{};
   std::uint64_t sequence_ = 0;  ///< of the model adopted last
 };
 
@@ -67,6 +71,7 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
       world_settings_(c.world.settings()),
       by_constraints_(c.settings.get<ComplianceSettings>("compliance").force ==
                       ComplianceSettings::Force::kConstraints),
+      round_(c.tool.kind == ToolSettings::Kind::kChain),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
       device_(c.start),
@@ -150,6 +155,7 @@ void ComplianceFast::adopt(const Model& model) noexcept {
   problem_.prepare_dense();
   problem_.dense_compliance(0) = Eigen::Map<const Eigen::MatrixXd>(model.W.data(), model.rows, model.rows);
   memories_ = model.constraints;
+  ties_end_ = model.tool_constraints;
   sequence_ = model.header.sequence;
 }
 
@@ -190,8 +196,7 @@ void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
   for (int i = 0; i < model.tool_constraints; ++i) {
     const PublishedConstraint& c = model.constraint[as_size(i)];
     Vec3 way = -c.start;
-    for (int k = 0; k < c.points; ++k)
-      way += c.on_tool[as_size(k)].scale * tool_->compute_point(c.on_tool[as_size(k)].point);
+    for (int k = 0; k < c.points; ++k) way += c.on_tool[as_size(k)].scale * tool_->compute_point(find_foot(c, k));
     const Vec3 turn = rotation_vector(tool_->compute_frame(c.on_tool[0].point) * c.start_frame.conjugate()) *
                       (c.on_tool[0].scale < 0.0 ? -1.0 : 1.0);
     Memory& m = memory_[as_size(i)];
@@ -212,6 +217,16 @@ void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
   }
 }
 
+/// Where a constraint acts on the tool. What touches a round wire is the side that looks there: a foot that rolled
+/// along with the wire would come up behind it, and let it in by its diameter. A push on such a foot makes it roll,
+/// too.
+BodyPoint ComplianceFast::find_foot(const PublishedConstraint& constraint, int k) const noexcept {
+  BodyPoint foot = constraint.on_tool[as_size(k)].point;
+  if (round_ && constraint.kind == ConstraintKind::kContact)
+    foot.offset = tool_->compute_frame(foot).conjugate() * (constraint.start_frame * foot.offset);
+  return foot;
+}
+
 /// Adds the row to J; returns what the tool's free motion does to it in this tick [m].
 double ComplianceFast::fill_row(const PublishedConstraint& constraint, const PublishedRow& row) noexcept {
   const std::span<const Vec3> v = tool_->velocities();
@@ -220,8 +235,9 @@ double ComplianceFast::fill_row(const PublishedConstraint& constraint, const Pub
   for (int k = 0; k < constraint.points; ++k) {
     const ToolPoint& at = constraint.on_tool[as_size(k)];
     const Vec3 direction = at.scale * row.direction;
-    const int count = row.turn ? tool_->compute_turn_row(at.point, direction, entries_)
-                               : tool_->compute_point_row(at.point, direction, entries_);
+    const BodyPoint foot = find_foot(constraint, k);
+    const int count = row.turn ? tool_->compute_turn_row(foot, direction, entries_)
+                               : tool_->compute_point_row(foot, direction, entries_);
     for (const BlockRows::Entry& e : std::span(entries_).first(as_size(count))) {
       J_.add(e.block, e.value);
       speed += e.value.dot(v[as_size(e.block)] + free_[as_size(e.block)]);
@@ -234,11 +250,14 @@ double ComplianceFast::fill_row(const PublishedConstraint& constraint, const Pub
 /// is taken off its tangents' δ from the next tick on. What sticks has δ_t = 0 and keeps its place.
 void ComplianceFast::note_slip(const Model& model) noexcept {
   problem_.compute_delta(std::span(lambda_).first(as_size(model.rows)), delta_);
+  std::size_t tie = 0;
   for (int i = 0, row = 0; i < model.constraints; row += model.constraint[as_size(i)].rows, ++i) {
     Memory& m = memory_[as_size(i)];
     const auto at = as_size(row);
     if (!m.contact) {
       std::copy_n(lambda_.begin() + row, m.rows, m.lambda.begin());
+      for (std::size_t r = 0; r < as_size(m.rows) && i < ties_end_ && tie < tie_impulse_.size(); ++r)
+        tie_impulse_[tie++] += m.lambda[r] * dt_;
       continue;
     }
     m.force.setZero();
@@ -266,7 +285,7 @@ Wrench ComplianceFast::sum_constraint_forces(const Model& model) const noexcept 
           sum.torque += f;
         } else {
           sum.force += f;
-          sum.torque += (tool_->compute_point(at.point) - handle).cross(f);
+          sum.torque += (tool_->compute_point(find_foot(c, k)) - handle).cross(f);
         }
       }
     }
@@ -277,11 +296,16 @@ Wrench ComplianceFast::sum_constraint_forces(const Model& model) const noexcept 
 void ComplianceFast::send(Feedback& feedback) const noexcept {
   feedback.device = device_;
   std::copy(state_.begin(), state_.end(), feedback.tool.begin());
-  feedback.slips = 0;
+  feedback.slips = feedback.tie_rows = 0;
   for (int i = 0; i < memories_; ++i) {
     const Memory& m = memory_[as_size(i)];
-    if (m.contact) feedback.slip[as_size(feedback.slips++)] = {m.id, m.slip};
+    if (m.contact) {
+      feedback.slip[as_size(feedback.slips++)] = {m.id, m.slip};
+    } else if (i < ties_end_) {
+      feedback.tie_rows = std::min(feedback.tie_rows + m.rows, kMaxTieRows);
+    }
   }
+  feedback.tie_impulse = tie_impulse_;
 }
 
 }  // namespace

@@ -3,15 +3,12 @@
 #include <array>
 
 #include "palpate/constraints/problem.h"
-#include "palpate/methods/method.h"
+#include "palpate/methods/compliance_feedback.h"
 
 // What passes between the two halves of `compliance`. Plain data of fixed size; counts say how much of it is filled.
 namespace palpate::compliance {
 
 inline constexpr int kMaxRows = 192;  ///< 50 contacts of the tool, its joints, and some of the others
-inline constexpr int kMaxConstraints = 96;
-inline constexpr int kMaxNodes = 51;  ///< of the tool: 50 beams
-inline constexpr int kMaxToolState = 13 * kMaxNodes;
 
 /// A material point of the tool that a constraint acts on.
 struct ToolPoint {
@@ -58,19 +55,6 @@ struct Model {
   std::array<PublishedConstraint, kMaxConstraints> constraint;
   std::array<PublishedRow, kMaxRows> row;
   std::array<double, kMaxRows * kMaxRows> W;  ///< of all bodies but the tool at dt, by columns of `rows` [m/N]
-};
-
-struct Slip {
-  std::uint64_t id = 0;
-  Vec3 slip = Vec3::Zero();  ///< since the contact began, world frame [m]
-};
-
-struct Feedback {
-  MessageHeader header;
-  DeviceState device;
-  std::int32_t slips = 0;
-  std::array<double, kMaxToolState> tool;  ///< Body::save_state() of the tool
-  std::array<Slip, kMaxConstraints> slip;
 };
 
 }  // namespace palpate::compliance

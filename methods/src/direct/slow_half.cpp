@@ -1,4 +1,5 @@
 #include "direct/halves.h"
+#include "palpate/methods/baseline_settings.h"
 #include "palpate/world/point_slide.h"
 #include "point_tool.h"
 #include "world_tool.h"
@@ -12,10 +13,13 @@ class PointDirect final : public TypedSlowHalf<Model, Feedback> {
   explicit PointDirect(const MethodContext& c)
       : world_(c.world),
         device_(c.start),
+        ahead_(c.settings.get<DirectSettings>("direct").predict ? c.slow_period - c.dt : 0.0),
         tool_(c.tool, c.slow_period, push_outside(c.world, c.start.pose.position, kMaxStartDepth)) {}
 
   StepWish begin(const Feedback& feedback, Model&, StepReport&) override {
-    if (feedback.header.sequence) device_ = feedback.device;
+    if (!feedback.header.sequence) return {};
+    device_ = feedback.device;
+    device_.pose.position += ahead_ * device_.velocity.linear;
     return {};
   }
 
@@ -46,16 +50,20 @@ class PointDirect final : public TypedSlowHalf<Model, Feedback> {
  private:
   const World& world_;
   DeviceState device_;
+  const double ahead_;  ///< [s]
   PointTool tool_;
 };
 
 /// For everything else: the whole world, tool included.
 class WorldDirect final : public TypedSlowHalf<Model, Feedback> {
  public:
-  explicit WorldDirect(const MethodContext& c) : start_(c.start), tool_(c) {}
+  explicit WorldDirect(const MethodContext& c)
+      : start_(c.start),
+        ahead_(c.settings.get<DirectSettings>("direct").predict ? c.slow_period - c.dt : 0.0),
+        tool_(c) {}
 
   StepWish begin(const Feedback& feedback, Model&, StepReport&) override {
-    tool_.aim(feedback.header.sequence ? feedback.device : start_);
+    feedback.header.sequence ? tool_.aim(feedback.device, ahead_) : tool_.aim(start_);
     return {};
   }
 
@@ -70,6 +78,7 @@ class WorldDirect final : public TypedSlowHalf<Model, Feedback> {
 
  private:
   const DeviceState start_;
+  const double ahead_;  ///< [s]
   WorldTool tool_;
 };
 

@@ -13,25 +13,13 @@ class DoubleFast final : public TypedFastHalf<Model, Feedback> {
       : dt_(c.dt),
         tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
         device_grip_(c, *tool_.body),
-        both_(c, *tool_.body) {}
+        second_(make_second_grip(c, *tool_.body)) {}
 
   TickResult tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept override {
     Body& body = *tool_.body;
     const bool held = model.header.sequence > 0 && model.valid && model.handle.position.allFinite();
-    // Two springs on one handle are one of their sum at their mean; of the turns that is exact about one axis, and to
-    // the second order in the angle between the two targets otherwise.
     Grip grip = device_grip_.aim(device);
-    if (held) {
-      const Grip& second = both_.aim({device.time, model.handle, model.velocity});
-      grip.stiffness *= 2.0;
-      grip.damping *= 2.0;
-      grip.rotational_stiffness *= 2.0;
-      grip.rotational_damping *= 2.0;
-      grip.target.position = 0.5 * (grip.target.position + second.target.position);
-      grip.target.rotation = grip.target.rotation.slerp(0.5, second.target.rotation);
-      grip.target_velocity.linear = 0.5 * (grip.target_velocity.linear + second.target_velocity.linear);
-      grip.target_velocity.angular = 0.5 * (grip.target_velocity.angular + second.target_velocity.angular);
-    }
+    if (held) add(second_.aim({device.time, model.handle, model.velocity}), grip);
     body.set_grip(grip);
     std::array<Vec3, 2> dv{Vec3::Zero(), Vec3::Zero()};
     const auto changes = std::span(dv).first(as_size(body.block_count()));
@@ -52,9 +40,27 @@ class DoubleFast final : public TypedFastHalf<Model, Feedback> {
   }
 
  private:
+  /// Two springs on one handle are one of their sum, at the mean of their ends weighed by stiffness, and likewise two
+  /// dampers; of the turns that is exact about one axis, and to the second order in the angle between the two ends
+  /// otherwise.
+  static void add(const Grip& second, Grip& grip) noexcept {
+    const auto share = [](double of, double with) { return of + with > 0.0 ? of / (of + with) : 0.0; };
+    const double spring = share(second.stiffness, grip.stiffness), damper = share(second.damping, grip.damping);
+    const double turning = share(second.rotational_stiffness, grip.rotational_stiffness);
+    const double spinning = share(second.rotational_damping, grip.rotational_damping);
+    grip.stiffness += second.stiffness;
+    grip.damping += second.damping;
+    grip.rotational_stiffness += second.rotational_stiffness;
+    grip.rotational_damping += second.rotational_damping;
+    grip.target.position += spring * (second.target.position - grip.target.position);
+    grip.target.rotation = grip.target.rotation.slerp(turning, second.target.rotation);
+    grip.target_velocity.linear += damper * (second.target_velocity.linear - grip.target_velocity.linear);
+    grip.target_velocity.angular += spinning * (second.target_velocity.angular - grip.target_velocity.angular);
+  }
+
   const double dt_;
   WorldBody tool_;
-  ToolGrip device_grip_, both_;
+  ToolGrip device_grip_, second_;
 };
 
 }  // namespace

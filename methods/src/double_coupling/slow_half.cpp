@@ -6,7 +6,8 @@ namespace {
 
 class DoubleSlow final : public TypedSlowHalf<Model, Feedback> {
  public:
-  explicit DoubleSlow(const MethodContext& c) : tool_(*c.world.body(c.body())), start_(c.start), grip_(c, tool_) {}
+  explicit DoubleSlow(const MethodContext& c)
+      : tool_(*c.world.body(c.body())), start_(c.start), grip_(make_second_grip(c, tool_)) {}
 
   StepWish begin(const Feedback& feedback, Model&, StepReport&) override {
     tool_.set_grip(grip_.aim(feedback.header.sequence ? feedback.tool : start_));

@@ -113,7 +113,7 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   std::vector<RowRef> others_;  ///< inequality: that the tool is felt through
   std::vector<RowRef> both_;
   std::vector<std::pair<double, int>> deepest_;
-  std::vector<double> fixed_;   ///< λ of what slips or stands at its limit elsewhere
+  std::vector<double> fixed_;   ///< λ of what slips or stands at its bound elsewhere
   std::vector<double> lambda_;  ///< scratch
   std::vector<Vec3> velocities_, shift_;
   std::vector<BlockRows::Entry> entries_;
@@ -145,28 +145,48 @@ double JacobianSlow::gap_of(const ProblemResults& step, const RowRef& row) const
 
 // The paper's form.
 
-/// Contacts that the free motion would close keep their normal velocity at zero (eq. 8), joints hold; λ by eq. 11.
+/// Contacts that the free motion would close keep their normal velocity at zero (eq. 8), joints hold, and so do motors
+/// and dry friction as far as their bounds allow; λ by eq. 11. The paper has contacts alone.
 void JacobianSlow::hold_contacts(const ProblemResults& step, std::vector<double>& lambda) {
   const ConstraintProblem& problem = step.problem();
   rows_.clear();
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
     const Constraint& c = problem.constraints()[as_size(i)];
-    if (c.kind == ConstraintKind::kEquality) {
-      for (std::int32_t r = 0; r < c.rows; ++r) rows_.push_back({i, r});
-    } else if (problem.delta_free()[as_size(c.first_row)] < 0.0) {
-      rows_.push_back({i, 0});
+    // Limits of joints can only push, as contacts do.
+    const bool one_sided =
+        c.kind == ConstraintKind::kContact || (c.kind == ConstraintKind::kBounded && c.lower == 0.0 && c.upper > 0.0);
+    if (one_sided && !(problem.delta_free()[as_size(c.first_row)] < 0.0)) continue;
+    for (std::int32_t r = 0; r < (c.kind == ConstraintKind::kContact ? 1 : c.rows); ++r) rows_.push_back({i, r});
+  }
+  // What would have to bear more than its bound gives way and bears that. Each round takes at least one out.
+  fixed_.assign(as_size(problem.rows()), 0.0);
+  lambda_.resize(fixed_.size());
+  const auto gives_way = [&](const RowRef& row, double force) {
+    const Constraint& c = problem.constraints()[as_size(row.constraint)];
+    if (c.kind != ConstraintKind::kBounded || (force >= c.lower && force <= c.upper)) return false;
+    fixed_[as_size(row_of(problem, row))] = std::clamp(force, c.lower, c.upper);
+    return true;
+  };
+  for (std::size_t held = rows_.size() + 1; rows_.size() < held;) {
+    held = rows_.size();
+    problem.compute_delta(fixed_, lambda_);
+    assemble_compliance(problem, rows_, -1, W_);
+    delta_.resize(W_.rows());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const auto k = static_cast<Eigen::Index>(i);
+      delta_[k] = gap_of(step, rows_[i]) - lambda_[as_size(row_of(problem, rows_[i]))];
+      W_(k, k) += problem.compliance()[as_size(row_of(problem, rows_[i]))];
     }
+    solve_held(W_, delta_);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (gives_way(rows_[i], delta_[static_cast<Eigen::Index>(i)])) continue;
+      rows_[kept] = rows_[i];
+      delta_[static_cast<Eigen::Index>(kept++)] = delta_[static_cast<Eigen::Index>(i)];
+    }
+    rows_.resize(kept);
   }
-  assemble_compliance(problem, rows_, -1, W_);
-  delta_.resize(W_.rows());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    delta_[static_cast<Eigen::Index>(i)] =
-        gap_of(step, rows_[i]) - problem.delta_free()[as_size(row_of(problem, rows_[i]))];
-    W_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i)) +=
-        problem.compliance()[as_size(row_of(problem, rows_[i]))];
-  }
-  solve_held(W_, delta_);
-  lambda.assign(as_size(problem.rows()), 0.0);
+  lambda = fixed_;
   for (std::size_t i = 0; i < rows_.size(); ++i)
     lambda[as_size(row_of(problem, rows_[i]))] = delta_[static_cast<Eigen::Index>(i)];
 }
@@ -177,12 +197,14 @@ void JacobianSlow::publish_linear(const SolvedStep& step, Model& model) {
   const int tool = tool_side(step);
   assemble_compliance(from, rows_, &from == &step.problem() ? tool : -1, W_);
   W_ /= h;
+  lambda_.resize(fixed_.size());
+  from.compute_delta(fixed_, lambda_);
   J_.resize(W_.rows(), 6);
   delta_.resize(W_.rows());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
     J_.row(k) = light_row(step.problem(), rows_[i], tool);
-    delta_[k] = (free_distance(step, from, from.delta_free(), rows_[i]) - gap_of(step, rows_[i])) / h;
+    delta_[k] = (free_distance(step, from, lambda_, rows_[i]) - gap_of(step, rows_[i])) / h;
   }
   lambda_.resize(state_size());
   tool_.save_state(lambda_);

@@ -19,6 +19,11 @@ struct AcceleranceSettings {
   /// Direct: contacts of neighbours with each other and with what does not move are done in every tick. Off: they are
   /// held in the accelerance, as the paper holds all contacts.
   bool local_contacts = true;
+  /// To the letter of the paper where we depart from it for stability: eq. 7 explicit, without what the force itself
+  /// does within a tick; the last tick's force held through the slow step; the nonlinear part (eq. 14) whole, and
+  /// overlaps at once. With `way` tests, not `coupled` and no `local_contacts` that is the paper's method, to see where
+  /// it fails.
+  bool literal = false;
   /// Bodies nearer than this to a pointer are its neighbours [m]; to it comes what both may move in two slow periods.
   double reach = 0.02;
   int max_neighbours = 40;  ///< at most kMostNeighbours; the nearest are kept

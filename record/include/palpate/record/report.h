@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "palpate/record/metrics.h"
@@ -86,6 +87,7 @@ struct Claim {
   std::string measured;  ///< what this run gave
   std::string limit;     ///< what had to be met to say that it holds
   bool holds = false;
+  std::string reason{};  ///< why it does not, where that is known
 };
 
 struct Report {
@@ -99,6 +101,12 @@ struct Report {
   /// to one of them say so, all others are always shown.
   std::vector<std::string> views{};
 };
+
+/// `text` as it stands in HTML.
+std::string escape_html(std::string_view text);
+
+/// A page with the reports' looks around `body` (HTML).
+std::string make_page_html(std::string_view title, std::string_view body);
 
 /// The page's text. Long series are thinned (see decimate) to share about 300,000 points, so a page stays at a few MB.
 std::string make_report_html(const Report& report);

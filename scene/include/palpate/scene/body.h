@@ -162,10 +162,12 @@ struct BoxJoint {
 struct SceneJoint {
   std::string name{};  ///< for messages; empty: the bodies' names
   std::variant<BallJoint, FixedJoint, HingeJoint, SliderJoint, CurveJoint, BoxJoint> kind{};
-  std::string a{}, b{};          ///< names of bodies or tools; empty b: the world
-  Vec3 position = Vec3::Zero();  ///< of the joint at the start [m]
-  Vec3 axis = Vec3::UnitX();     ///< of hinge and slider
-  double arm = Joint{}.arm;      ///< length that weighs angles against distances [m]
+  std::string a{}, b{};                  ///< names of bodies or tools; empty b: the world
+  Vec3 position = Vec3::Zero();          ///< of the joint at the start [m]
+  Vec3 axis = Vec3::UnitX();             ///< of hinge and slider
+  double arm = Joint{}.arm;              ///< length that weighs angles against distances [m]
+  bool collide = Joint{}.collide;        ///< whether what is tied touches what it is tied to; see Joint
+  double clearance = Joint{}.clearance;  ///< not nearer to the tie than this [m]
   SourcePlace place{};
   bool operator==(const SceneJoint&) const = default;
 };

@@ -110,7 +110,7 @@ class World {
   // Set-up.
   void add(StaticSurface surface) { statics_.push_back(std::move(surface)); }
   int add(WorldBody body);  ///< its index
-  int add(Joint joint);     ///< its index; the two bodies no longer touch each other
+  int add(Joint joint);     ///< its index; Joint::collide says whether the two bodies still touch each other
   void ignore_contacts(int a, int b);
   /// This body is in a hand. There may be several; −1 stands for a tool that is no body of the world, so that tools
   /// keep their numbers.

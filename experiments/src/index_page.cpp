@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+
+#include "palpate/experiments/experiment.h"
+
+namespace palpate {
+namespace {
+
+struct Paper {
+  std::string_view prefix;  ///< of its experiments' names
+  std::string_view title;
+};
+constexpr std::array kPapers = {
+    Paper{"dervaux-", "Dervaux, Peterlík, Dequidt, Cotin & Duriez 2013: objects at different frequencies (compliance)"},
+    Paper{"otaduy-", "Otaduy & Gross 2007: tool contact with compliant environments (jacobian)"},
+    Paper{"knott-", "Knott & Kuhlen 2015: geometrically limited constraints (limited)"},
+    Paper{"zhuang-", "Zhuang & Canny 2000: global deformations (interpolation)"},
+    Paper{"susa-", "Susa, Sato & Hasegawa 2011: multi-rate, multi-range (accelerance)"},
+    Paper{"", "Others"},
+};
+
+std::size_t paper_of(std::string_view experiment) {
+  std::size_t i = 0;
+  while (!experiment.starts_with(kPapers[i].prefix)) ++i;
+  return i;
+}
+
+struct Count {
+  std::size_t claims = 0, held = 0, changed = 0;
+  void add(const NamedResult& result) {
+    claims += result.claims.size();
+    for (const MeasuredClaim& c : result.claims) held += c.holds() ? 1 : 0;
+    changed += result.expected.changed(result.claims) ? 1 : 0;
+  }
+};
+
+/// What there is to say of a claim beside its verdict.
+std::string describe(const MeasuredClaim& claim, const ExpectedComparison::Entry& expected) {
+  std::string out;
+  if (!claim.holds() && !expected.reason.empty()) out = expected.reason;
+  const char* change = expected.standing == Standing::kWorse    ? "It was expected to hold."
+                       : expected.standing == Standing::kBetter ? "It was expected not to hold."
+                                                                : "";
+  if (*change) out += (out.empty() ? "" : " ") + std::string(change);
+  if (claim.timed) out += (out.empty() ? "" : " ") + std::string("A time of this machine.");
+  return out.empty() ? out : fmt::format("<p class=\"note\">{}</p>", escape_html(out));
+}
+
+std::string make_rows(const NamedResult& result) {
+  std::string rows;
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    const MeasuredClaim& c = result.claims[i];
+    const auto entry = i < result.expected.claims.size() ? result.expected.claims[i] : ExpectedComparison::Entry{};
+    rows += fmt::format(
+        "<tr><td class=\"{}\">{}</td><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td><td>{} {}</td></tr>\n",
+        c.holds() ? "holds" : "fails", c.holds() ? "✓ holds" : "✗ does not hold", escape_html(c.name),
+        describe(c, entry), escape_html(c.paper), escape_html(format_quantity(c.measured, c.unit)),
+        c.relation == MeasuredClaim::Relation::kAtMost ? "≤" : "≥", escape_html(format_quantity(c.limit, c.unit)));
+  }
+  for (const std::string& name : result.expected.missing)
+    rows += fmt::format(
+        "<tr><td class=\"fails\">✗ missing</td><th scope=\"row\">{}<p class=\"note\">Expected, and not claimed any "
+        "more.</p></th><td></td><td></td><td></td></tr>\n",
+        escape_html(name));
+  return rows;
+}
+
+std::string make_experiment_html(const NamedResult& result) {
+  std::string description;
+  for (const Experiment& e : registered_experiments()) {
+    if (e.name == result.name) description = e.description;
+  }
+  std::string html = fmt::format("<h3><a href=\"{}\">{}</a></h3><p>{}</p>",
+                                 escape_html(std::filesystem::path(result.report).filename().string()),
+                                 escape_html(result.name), escape_html(description));
+  for (const std::string& note : result.notes) html += fmt::format("<p class=\"note\">{}</p>", escape_html(note));
+  return html +
+         "<div class=\"scroll\"><table class=\"claims index\"><thead><tr><th>Verdict</th><th>Claim</th><th>Paper</th>"
+         "<th>Measured</th><th>Holds if</th></tr></thead><tbody>\n" +
+         make_rows(result) + "</tbody></table></div>\n";
+}
+
+}  // namespace
+
+std::string make_experiments_index(const std::vector<NamedResult>& results, bool quick) {
+  std::array<Count, kPapers.size()> papers;
+  Count all;
+  for (const NamedResult& r : results) {
+    papers[paper_of(r.name)].add(r);
+    all.add(r);
+  }
+  // Columns of the same widths in all tables, so that the eye can go down the page.
+  std::string html =
+      "<style>.index{table-layout:fixed;width:100%;min-width:900px}.index th:nth-child(1){width:13%}"
+      ".index th:nth-child(2){width:38%}.index th:nth-child(3){width:25%}h3{margin:20px 0 0;font-size:16px}"
+      "h3+p{margin:2px 0 6px;max-width:none}a{color:inherit}.index "
+      "th[scope]{font-weight:400}</style>\n<main>\n<header>";
+  html += fmt::format("<h1>The papers' experiments{}</h1>", quick ? ", quick forms" : "");
+  html += fmt::format(
+      "<p class=\"subtitle\">{} experiments, {} claims: {} hold, {} do not; {}.</p></header>\n", results.size(),
+      all.claims, all.held, all.claims - all.held,
+      all.changed == 0 ? "all as expected" : fmt::format("{} experiments are not as expected", all.changed));
+  html +=
+      "<p>Scenes, claims and limits were written before their first run. A claim that does not hold stands here with "
+      "the reason that was found.</p>\n";
+  if (quick)
+    html +=
+        "<p>Quick forms: shorter runs, fewer cases, coarser bodies. They tell when something changes, and are no "
+        "results "
+        "of the papers' experiments.</p>\n";
+  for (std::size_t p = 0; p < kPapers.size(); ++p) {
+    if (papers[p].claims == 0) continue;
+    html += fmt::format("<section><h2>{}</h2><p class=\"note\">{} of {} claims hold.</p>\n",
+                        escape_html(kPapers[p].title), papers[p].held, papers[p].claims);
+    for (const NamedResult& r : results) {
+      if (paper_of(r.name) == p) html += make_experiment_html(r);
+    }
+    html += "</section>\n";
+  }
+  return make_page_html("The papers' experiments", html + "</main>\n");
+}
+
+}  // namespace palpate

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+
+#include "palpate/methods/method.h"
+
+namespace palpate::compliance {
+
+inline constexpr int kMaxConstraints = 96;
+inline constexpr int kMaxNodes = 51;  ///< of the tool: 50 beams
+inline constexpr int kMaxToolState = 13 * kMaxNodes;
+inline constexpr int kMaxTieRows = 24;
+
+struct Slip {
+  std::uint64_t id = 0;
+  Vec3 slip = Vec3::Zero();  ///< since the contact began, world frame [m]
+};
+
+/// What the fast half of `compliance` tells the slow one: the tool as the last tick left it. Experiments look at it
+/// too, because the world's own tool is only the slow loop's proxy.
+struct Feedback {
+  MessageHeader header;
+  DeviceState device;
+  std::int32_t slips = 0;
+  std::int32_t tie_rows = 0;
+  std::array<double, kMaxToolState> tool;  ///< Body::save_state() of the tool
+  std::array<Slip, kMaxConstraints> slip;
+  /// Σ λ dt of the rows of the tool's joints since the first tick, in their order and as many as fit [N·s]: the
+  /// difference of two feedbacks over the time between them is the mean force. Of joints whose number of rows changes
+  /// it is none.
+  std::array<double, kMaxTieRows> tie_impulse;
+};
+
+}  // namespace palpate::compliance
