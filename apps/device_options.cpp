@@ -126,9 +126,10 @@ void settle_methods(Scene& scene, bool realtime) {
 
 void add_method_option(CLI::App& command, std::vector<std::string>& methods) {
   command
-      .add_option("-m,--method", methods,
-                  "method of all tools, or TOOL=METHOD of one; repeatable. auto: the best of a short trial. Default: the "
-                  "scene's")
+      .add_option(
+          "-m,--method", methods,
+          "method of all tools, or TOOL=METHOD of one; repeatable. auto: the best of a short trial. Default: the "
+          "scene's")
       ->allow_extra_args(false);
 }
 

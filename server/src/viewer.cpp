@@ -181,8 +181,8 @@ class Viewer final : public RunSink {
     control.progress_period = scene_.run.dt;
     RunParts parts(std::vector<ToolParts>{}, this);
     for (std::size_t i = 0; i < methods_.size(); ++i) {
-      // The scene's hands and the mouse wait while it is paused, and go on as if nothing had been. A person's hand does not:
-      // the force leaves it as it came.
+      // The scene's hands and the mouse wait while it is paused, and go on as if nothing had been. A person's hand does
+      // not: the force leaves it as it came.
       parts.tools.push_back({methods_[i], hands_[i], scene_.tools[i].guards, !is_real(i)});
     }
     parts.watch = watch_.get();

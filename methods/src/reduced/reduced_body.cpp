@@ -26,6 +26,7 @@ ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> 
   forces_.reserve(positions_.size());
   touched_.reserve(as_size(6 * kMaxRows));
   entries_.reserve(as_size(6 * kMaxRows));
+  reached_.reserve(as_size(kMaxPatchVertices));
 }
 
 void ReducedBody::use(const BodyView<const double>& model) noexcept {
@@ -147,7 +148,7 @@ void ReducedBody::add_tile(int i, int k, Eigen::Ref<Eigen::MatrixXd> W) const no
 
 /// W += J R Jᵀ at the vertices, of which only those touched count.
 void ReducedBody::add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  touched_.clear();
+  reached_.clear();
   for (VertexEntry& e : entries_) {
     if (e.patch < 0) {
       for (const VertexEntry& other : entries_) {
@@ -157,27 +158,27 @@ void ReducedBody::add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept {
     }
     std::int32_t& number = patch_number_[as_size(e.patch)];
     if (number < 0) {
-      number = static_cast<std::int32_t>(touched_.size());
-      touched_.push_back(e.patch);
+      number = static_cast<std::int32_t>(reached_.size());
+      reached_.push_back(e.patch);
     }
   }
   const auto rows = W.rows();
-  const auto count = 3 * std::ssize(touched_);
+  const auto count = 3 * std::ssize(reached_);
   auto RJ = RJ_.topLeftCorner(count, rows);
   RJ.setZero();
   for (const VertexEntry& e : entries_) {
     if (e.patch < 0) continue;
-    for (std::size_t i = 0; i < touched_.size(); ++i)
+    for (std::size_t i = 0; i < reached_.size(); ++i)
       RJ.col(e.row).segment<3>(3 * static_cast<Eigen::Index>(i)).noalias() +=
-          model_->patch_R.block<3, 3>(3 * touched_[i], 3 * e.patch) * e.value;
+          model_->patch_R.block<3, 3>(3 * reached_[i], 3 * e.patch) * e.value;
   }
   for (const VertexEntry& e : entries_) {
     if (e.patch < 0) continue;
     const auto at = 3 * patch_number_[as_size(e.patch)];
     for (int k = 0; k < 3; ++k) W.col(e.row) += e.value[k] * RJ.row(at + k).transpose();
   }
-  for (const std::int32_t p : touched_) patch_number_[as_size(p)] = -1;
-  touched_.clear();
+  for (const std::int32_t p : reached_) patch_number_[as_size(p)] = -1;
+  reached_.clear();
 }
 
 void ReducedBody::compute_correction(int, const BlockRows& J, std::span<const double> lambda,

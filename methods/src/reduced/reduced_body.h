@@ -103,7 +103,8 @@ class ReducedBody final : public Body {
   Eigen::VectorXd old_q_, old_speed_, change_;
   mutable Eigen::VectorXd ahead_;           ///< scratch
   Eigen::MatrixXd J_states_;                ///< a column a row of J
-  std::vector<std::int32_t> patch_number_;  ///< of the patch's vertices among those touched; −1: it is not
+  std::vector<std::int32_t> reached_;       ///< of the patch, by rows of J
+  std::vector<std::int32_t> patch_number_;  ///< of the patch's vertices among those; −1: it is not
   Eigen::MatrixXd RJ_;                      ///< R Jᵀ at the patch's vertices that are touched
 };
 

@@ -37,8 +37,8 @@ struct Joint {
   /// False: not at all. Two rigid bodies at a joint never touch each other, because parts of a mechanism overlap there;
   /// nor does what slides along a curve or an axis, because it may be inside.
   bool collide = true;
-  /// Nearer to the tie than this they do not touch [m]: a wire that is tied to a surface begins in it. More than a beam or
-  /// a cell is long, as a rule: a contact on the very beam whose end is tied can ask for what the knot forbids.
+  /// Nearer to the tie than this they do not touch [m]: a wire that is tied to a surface begins in it. More than a beam
+  /// or a cell is long, as a rule: a contact on the very beam whose end is tied can ask for what the knot forbids.
   double clearance = 0.015;
 
   /// The hinge's angle [rad] (from b to a, about x) or the slider's way [m], zero where the frames coincide. On a
