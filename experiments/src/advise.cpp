@@ -73,6 +73,9 @@ Guess guess(const std::string& method, const SceneFacts& facts) {
     if (method == "halfspace") return {10, "the classic model: one plane of what is around"};
     return {kLate, "nothing moves here"};
   }
+  if (method == "reduced")
+    return facts.soft ? Guess{0, "the nearest on soft bodies, and the dearest tick"}
+                      : Guess{5, "steps all that moves in the tick: for a few bodies"};
   if (!facts.soft) {
     if (method == "accelerance") return {0, "rigid bodies that move are what it is made for"};
     if (method == "jacobian" || method == "compliance") return {40, "made for soft bodies; far off among loose ones"};

@@ -124,7 +124,7 @@ class RealtimeRun {
     const auto passed = static_cast<std::int64_t>(1e9 * static_cast<double>(first_tick_) * settings_.dt);
     const std::int64_t start = monotonic_ns() + 20'000'000 - passed;  // time for the threads to be there
     if (slow_.is_needed()) slow_thread_ = std::thread([this, start] { run_slow(start); });
-    if (realtime.ticks) duty_.emplace(settings_.dt, start);
+    if (realtime.ticks) duty_.emplace(settings_.dt, start + passed);
     fast_thread_ = std::thread([this, start, source = realtime.ticks] {
       const std::int64_t next = source ? run_driven(start, *source) : run_fast(start);
       finish(start, next);
@@ -210,7 +210,8 @@ class RealtimeRun {
   std::int64_t run_driven(std::int64_t start, TickSource& source) noexcept {
     const Grid grid(start, settings_.dt);
     const std::int64_t ticks = end_of_ticks();
-    start_ = due_ = start;
+    start_ = start;
+    due_ = grid.deadline(first_tick_);
     source.drive({&RealtimeRun::on_call, this});
     std::int64_t i = first_tick_;
     while (i < ticks && !stop_wanted()) {
