@@ -169,6 +169,7 @@ void FastReduced::report(Feedback& out) const noexcept {
   out.model_tick = model_tick_;
   out.contacts = step_.contacts;
   out.residual = step_.residual;
+  out.penetration = step_.penetration;
   std::span<double> rest(out.numbers(), layout_.feedback_numbers);
   for (const int i : layout_.whole) {
     const Body& body = *world_.body(i);

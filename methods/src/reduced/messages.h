@@ -130,6 +130,7 @@ struct Feedback {
   std::uint64_t model_tick = 0;  ///< Model::tick of the model that its states belong to
   std::int32_t contacts = 0;     ///< that push
   double residual = 0.0;         ///< [m]
+  double penetration = 0.0;      ///< deepest overlap of bodies at the start of the tick [m]
 
   double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }
   const double* numbers() const noexcept { return reinterpret_cast<const double*>(this + 1); }

@@ -27,6 +27,7 @@ StepWish SlowReduced::begin_bytes(const std::byte* feedback_bytes, std::byte* mo
   model.valid = make_model(known ? feedback.tick : 0, model) ? 1 : 0;
   report.contacts = feedback.contacts;
   report.residual = feedback.residual;
+  report.penetration = feedback.penetration;
   report.converged = model.valid != 0;
   return {.step = false};
 }
