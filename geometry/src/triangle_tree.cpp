@@ -126,7 +126,7 @@ bool TriangleTree::find_first_hit(const Vec3& a, const Vec3& b, SegmentHit& out)
       float key[kWidth];
       const Node& node = nodes_[child];
       const unsigned mask = meet_boxes(node.bounds, slabs, float_above(best), key);
-      size = push_sorted(stack, size, mask, key, node.child);
+      size = push_sorted(stack, size, mask & children(child), key, node.child);
       continue;
     }
     const Block& block = blocks_[~child];
@@ -162,7 +162,7 @@ void TriangleTree::visit_near(const Vec3& p, double& best2, Visit&& visit) const
     float key[kWidth];
     const Node& node = nodes_[child];
     const unsigned mask = near_boxes(node.bounds, bounds, float_cap(best2), key);
-    size = push_sorted(stack, size, mask, key, node.child);
+    size = push_sorted(stack, size, mask & children(child), key, node.child);
   }
 }
 

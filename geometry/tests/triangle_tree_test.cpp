@@ -272,6 +272,30 @@ TEST(TriangleTree, RefusesMeshesThatItCannotSearch) {
   EXPECT_THROW(TriangleTree{mesh}, InputError);
 }
 
+// A world that has gone wrong is still finite in double: whatever the answer, it comes, and names a triangle.
+TEST(TriangleTree, MeshBeyondTheRangeOfFloatsIsAnsweredToo) {
+  const TriangleMesh mesh = make_noisy_sphere(1.0, 500, 0.01, 4);
+  for (const double size : {1e20, 1e39, 1e100, 1e200, 1e300}) {
+    TriangleTree tree(mesh);
+    std::vector<Vec3> vertices = mesh.vertices;
+    for (std::size_t i = 0; i < vertices.size(); i += 3) vertices[i] *= size;
+    ASSERT_TRUE(tree.refit(vertices));
+    for (const Vec3& p : {Vec3(0.1, 0.2, 0.3), Vec3(0.3 * size, -size, 0.0)}) {
+      for (const double reach : {1.0, size, std::numeric_limits<double>::infinity()}) {
+        ClosestPoint c;
+        SegmentHit hit;
+        if (tree.find_closest(p, reach, c)) {
+          EXPECT_GE(c.triangle, 0);
+          EXPECT_LT(c.triangle, static_cast<std::int32_t>(mesh.triangles.size()));
+        }
+        if (tree.find_first_hit(p, Vec3(-p), hit)) {
+          EXPECT_GE(hit.triangle, 0);
+        }
+      }
+    }
+  }
+}
+
 TEST(TriangleTree, QueriesAndRefitAllocateNothing) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
   TriangleTree tree(make_noisy_sphere(1.0, 2000, 0.01, 4));
