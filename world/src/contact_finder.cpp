@@ -246,4 +246,9 @@ FindReport ContactFinder::find_overlaps_ahead(double h, std::span<const std::spa
   return d.find_all(true, out);
 }
 
+BoundingBox ContactFinder::swept_box(int body) const noexcept {
+  const FinderBody& b = data_->bodies[as_size(body)];
+  return b.finite ? b.swept : BoundingBox{};
+}
+
 }  // namespace palpate

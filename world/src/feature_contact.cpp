@@ -28,7 +28,7 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
   if (!side.q.is_closed()) return;
   // No point inside is farther from the surface than half the least extent.
   const double max_depth = 0.51 * side.q.box.size().minCoeff();
-  for (const std::int32_t v : side.p.features.vertices()) {
+  for (const std::int32_t v : side.p.fresh_vertices) {
     const Vec3& x = side.p.now[as_size(v)];
     if ((x.array() < side.q.box.lower.array()).any() || (x.array() > side.q.box.upper.array()).any()) continue;
     FinderBody::Inside hit;

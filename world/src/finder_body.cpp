@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "palpate/bodies/particle.h"
 #include "palpate/core/error.h"
@@ -95,6 +96,12 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
   now.assign(vertices, Vec3::Zero());
   next = vertex_normals = now;
   face_normals.assign(as_size(features.triangle_count()), Vec3::Zero());
+  is_fresh_.assign(vertices, 1);
+  fresh_vertices.assign(features.vertices().begin(), features.vertices().end());
+  fresh_primitives.resize(features.primitives().size());
+  std::iota(fresh_primitives.begin(), fresh_primitives.end(), 0);
+  fresh_edges.resize(features.edges().size());
+  std::iota(fresh_edges.begin(), fresh_edges.end(), 0);
   edge_shapes.assign(has_faces() ? features.edges().size() : 0, EdgeShape::kConvex);
   primitive_boxes_.resize(features.primitives().size());
   update(0.0, no_dv_);
@@ -123,11 +130,56 @@ void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
     now[0] = body->compute_point({});
     next[0] = now[0] + h * (body->velocities()[0] + dv[0]);
   } else {
-    const std::span<const Vec3> positions = body->surface().positions;
-    std::copy(positions.begin(), positions.end(), now.begin());
-    body->predict_surface(h, dv, next);
+    update_surface(h, dv);
   }
   grow_stale();
+}
+
+void FinderBody::update_surface(double h, std::span<const Vec3> dv) noexcept {
+  const std::span<const Vec3> positions = body->surface().positions;
+  const FreshSurface part = body->fresh_surface();
+  if (part.version != fresh_version_) {
+    std::copy(positions.begin(), positions.end(), now.begin());
+    std::copy(positions.begin(), positions.end(), next.begin());
+    choose_fresh(part);
+  } else if (fresh_vertices.size() < features.vertices().size()) {
+    for (const std::int32_t v : fresh_vertices) now[as_size(v)] = positions[as_size(v)];
+  } else {
+    std::copy(positions.begin(), positions.end(), now.begin());
+  }
+  body->predict_surface(h, dv, next);
+}
+
+/// `now` and `next` hold the whole surface as it is.
+void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
+  fresh_version_ = part.version;
+  std::fill(is_fresh_.begin(), is_fresh_.end(), part.vertices.empty() ? 1 : 0);
+  for (const std::int32_t v : part.vertices) is_fresh_[as_size(v)] = 1;
+  fresh_vertices.clear();
+  fresh_primitives.clear();
+  fresh_edges.clear();
+  still_ = BoundingBox{};
+  double sum = 0.0;
+  for (const std::int32_t v : features.vertices()) {
+    if (is_fresh_[as_size(v)]) {
+      fresh_vertices.push_back(v);
+    } else {
+      still_.add(now[as_size(v)]);
+      sum += now[as_size(v)].cwiseAbs().sum();
+    }
+  }
+  still_finite_ = std::isfinite(sum);
+  const auto moves = [&](std::int32_t v) { return v >= 0 && is_fresh_[as_size(v)] != 0; };
+  for (std::size_t p = 0; p < features.primitives().size(); ++p) {
+    const auto& corner = features.primitives()[p].vertex;
+    if (std::any_of(corner.begin(), corner.end(), moves)) fresh_primitives.push_back(static_cast<std::int32_t>(p));
+  }
+  for (std::size_t e = 0; e < features.edges().size(); ++e) {
+    const SurfaceFeatures::Edge& edge = features.edges()[e];
+    const bool fresh = std::any_of(edge.vertex.begin(), edge.vertex.end(), moves) ||
+                       std::any_of(edge.opposite.begin(), edge.opposite.end(), moves);
+    if (fresh) fresh_edges.push_back(static_cast<std::int32_t>(e));
+  }
 }
 
 void FinderBody::turn_back() noexcept {
@@ -176,16 +228,16 @@ void FinderBody::update_chain(double h, std::span<const Vec3> dv) noexcept {
 }
 
 void FinderBody::update_boxes() noexcept {
-  box = BoundingBox{};
-  BoundingBox then;
+  box = still_;
+  BoundingBox then = still_;
   double sum = 0.0;  // stays finite as long as all are
-  for (const std::int32_t v : features.vertices()) {
+  for (const std::int32_t v : fresh_vertices) {
     const auto i = as_size(v);
     box.add(now[i]);
     then.add(next[i]);
     sum += now[i].cwiseAbs().sum() + next[i].cwiseAbs().sum();
   }
-  finite = std::isfinite(sum);
+  finite = std::isfinite(sum) && still_finite_;
   box.lower.array() -= radius;
   box.upper.array() += radius;
   swept.lower = box.lower.cwiseMin(Vec3(then.lower.array() - radius));
@@ -201,8 +253,8 @@ void FinderBody::update_boxes() noexcept {
 void FinderBody::refresh_normals() noexcept {
   if (normals_fresh_ || !has_faces()) return;
   normals_fresh_ = true;
-  for (const std::int32_t v : features.vertices()) vertex_normals[as_size(v)].setZero();
-  for (std::int32_t t = 0; t < features.triangle_count(); ++t) {
+  for (const std::int32_t v : fresh_vertices) vertex_normals[as_size(v)].setZero();
+  for (const std::int32_t t : fresh_primitives) {
     const auto& corner = features.triangle(t).vertex;
     const Vec3& a = now[as_size(corner[0])];
     const Vec3& b = now[as_size(corner[1])];
@@ -212,9 +264,11 @@ void FinderBody::refresh_normals() noexcept {
     Vec3& n = face_normals[as_size(t)];
     n = length > 0.0 ? Vec3(area / length) : Vec3::Zero();
     // Weighted by area: only the rough direction counts here.
-    for (const std::int32_t v : corner) vertex_normals[as_size(v)] += area;
+    for (const std::int32_t v : corner) {
+      if (is_fresh_[as_size(v)]) vertex_normals[as_size(v)] += area;
+    }
   }
-  for (const std::int32_t v : features.vertices()) {
+  for (const std::int32_t v : fresh_vertices) {
     Vec3& n = vertex_normals[as_size(v)];
     const double length = n.norm();
     if (length > 0.0) n /= length;
@@ -226,7 +280,8 @@ void FinderBody::refresh_edges() noexcept {
   // The sine of the least bend that counts, about 1°: beyond the rounding of a flat mesh, below what a mesh that stands
   // for a round shape has.
   constexpr double kFlat = 0.02;
-  for (std::size_t e = 0; e < edge_shapes.size(); ++e) {
+  for (const std::int32_t index : fresh_edges) {
+    const auto e = as_size(index);
     const SurfaceFeatures::Edge& edge = features.edges()[e];
     edge_shapes[e] = EdgeShape::kConvex;
     if (edge.triangle[1] < 0) continue;
@@ -263,9 +318,9 @@ FootRef FinderBody::edge_foot(std::int32_t e, double s) const noexcept {
 
 void FinderBody::make_primitive_boxes(double margin) noexcept {
   const double reach = radius + margin;
-  for (std::size_t p = 0; p < primitive_boxes_.size(); ++p) {
-    const SurfaceFeatures::Primitive& primitive = features.primitives()[p];
-    BoundingBox& b = primitive_boxes_[p] = BoundingBox{};
+  for (const std::int32_t p : fresh_primitives) {
+    const SurfaceFeatures::Primitive& primitive = features.primitives()[as_size(p)];
+    BoundingBox& b = primitive_boxes_[as_size(p)] = BoundingBox{};
     for (std::int32_t c = 0; c < primitive.corners(); ++c) {
       const auto v = as_size(primitive.vertex[as_size(c)]);
       b.add(now[v]);

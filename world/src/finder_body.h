@@ -70,6 +70,9 @@ class FinderBody {
   bool two_sided = false;     ///< a sheet
   bool self = false;          ///< touches itself
   SurfaceFeatures features;
+  /// Of the features, those of the part of the surface that moves in this step (Body::fresh_surface()), each ascending.
+  /// The rest is where it was when that part was chosen, too far from everything to touch it.
+  std::vector<std::int32_t> fresh_vertices, fresh_primitives, fresh_edges;
   double radius = 0.0;                  ///< around vertices and edges [m]
   double size = 0.0;                    ///< of a rigid body: largest distance of a vertex from the centre of mass [m]
   std::unique_ptr<ConvexShape> convex;  ///< in the frame at the centre of mass
@@ -89,6 +92,8 @@ class FinderBody {
  private:
   void update_rigid(double h, std::span<const Vec3> dv) noexcept;
   void update_chain(double h, std::span<const Vec3> dv) noexcept;
+  void update_surface(double h, std::span<const Vec3> dv) noexcept;
+  void choose_fresh(const FreshSurface& part) noexcept;
   void update_boxes() noexcept;
   void grow_stale() noexcept;
   void refresh_edges() noexcept;
@@ -96,6 +101,10 @@ class FinderBody {
   void make_primitive_boxes(double margin) noexcept;
 
   std::vector<Vec3> no_dv_;
+  std::uint64_t fresh_version_ = 0;
+  std::vector<std::uint8_t> is_fresh_;  ///< of each vertex
+  BoundingBox still_;                   ///< of the vertices that are not fresh
+  bool still_finite_ = true;
   std::vector<BlockRows::Entry> entries_;
   std::vector<BoundingBox> primitive_boxes_;
   std::optional<TriangleTree> surface_tree_;  ///< of a rigid body in its own frame

@@ -10,7 +10,7 @@ void find_plane_contacts(PairContacts& pair) {
   body.refresh_normals();
   const Vec3& n = plane.plane.normal;
   // A half-space and pieces between vertices: the vertices are all that can be lowest.
-  for (const std::int32_t v : body.features.vertices()) {
+  for (const std::int32_t v : body.fresh_vertices) {
     const auto i = as_size(v);
     const double gap = n.dot(body.now[i]) - plane.plane.offset - body.radius;
     const double then = n.dot(body.next[i]) - plane.plane.offset - body.radius;

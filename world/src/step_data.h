@@ -45,6 +45,7 @@ class StepData final : public RowSink {
   // Contacts.
 
   void find_contacts();
+  BoundingBox swept_box(int i) const noexcept { return finder_.swept_box(i); }
   void keep_contacts(std::span<const Contact> contacts);
   bool add_missed_contacts();  ///< true if there were any that the step did not know of
 

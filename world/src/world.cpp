@@ -97,6 +97,10 @@ const ContactMemory& World::memory() const noexcept {
   return step_ ? step_->last : kNothing;
 }
 
+BoundingBox World::swept_box(int body) const noexcept {
+  return step_ ? step_->swept_box(body) : BoundingBox{};
+}
+
 Vec3 World::compute_contact_force(int body) const noexcept {
   Vec3 sum = Vec3::Zero();
   for (std::size_t i = 0; i < memory().contacts.size(); ++i) {

@@ -34,6 +34,12 @@ struct BodySurface {
   std::span<const Vec3> velocities;                        ///< of the vertices [m/s]
 };
 
+/// The part of a surface that a body keeps up to date.
+struct FreshSurface {
+  std::span<const std::int32_t> vertices;  ///< ascending; none: all of them
+  std::uint64_t version = 0;  ///< another one whenever the part is another; all vertices are up to date then
+};
+
 /// A material point of a body: it moves with the body. Made by one of the functions below, or found by
 /// Body::find_point(), and understood by bodies of the kind that the function names. Plain data, so that it can travel
 /// in messages.
@@ -152,7 +158,11 @@ class Body {
   virtual BodyMomentum compute_momentum() const noexcept = 0;
 
   virtual BodySurface surface() const noexcept = 0;
-  /// Where surface() would have its vertices after advance(h, dv) [m]. Changes nothing.
+  /// The part of surface() that advance() moves. A body for which moving all of it takes too long may let the rest lie,
+  /// where nothing is near, until the version changes.
+  virtual FreshSurface fresh_surface() const noexcept { return {}; }
+  /// Where surface() would have its vertices after advance(h, dv) [m], those of fresh_surface() at least; others stay
+  /// as they are in `positions`. Changes nothing.
   virtual void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept = 0;
 
   virtual Vec3 compute_point(const BodyPoint& point) const noexcept = 0;  ///< where it is now [m]

@@ -111,6 +111,10 @@ class ContactFinder {
   /// what the overlap would be. Replaces `out`.
   FindReport find_overlaps_ahead(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);
 
+  /// Around all that a body was in the last find, from the start of the step to its end [m]. Empty for what cannot
+  /// touch, and for planes.
+  BoundingBox swept_box(int body) const noexcept;
+
  private:
   struct Data;
   std::unique_ptr<Data> data_;

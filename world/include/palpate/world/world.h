@@ -155,6 +155,9 @@ class World {
   bool step(double h, StepReport& report) { return run_step(*this, {.h = h}, report); }
   /// Of the last step that was done. Empty in a world in which nothing moves.
   const ContactMemory& memory() const noexcept;
+  /// Around all that a body was in the last step, from its start to its end [m]. Empty for planes, for what touches
+  /// nothing and before the first step.
+  BoundingBox swept_box(int body) const noexcept;
   /// Sum of the contact forces on a body in the last step that was done, world frame [N].
   Vec3 compute_contact_force(int body) const noexcept;
 
