@@ -43,6 +43,10 @@ class History {
 
 constexpr std::size_t kHistoryTicks = 1024;
 constexpr std::size_t kHistoryForces = 1 << 16;
+/// Soft bodies keep that part of their surface up to date to which something may come until the next look.
+constexpr std::uint64_t kLookEvery = 8;  // [ticks]
+constexpr double kReach = 0.008;         // of everything until then [m]
+constexpr double kLeastReach = 0.003;    // what must be left of it: the alarm distance, and what happens in a tick [m]
 
 /// A soft body of the fast loop's world.
 struct SoftBody {
@@ -63,6 +67,8 @@ class FastReduced final : public FastHalf {
  private:
   World make_world(const MethodContext& c, std::span<const Reduction> reductions);
   void take_over(const Model& model) noexcept;
+  void look_around() noexcept;
+  bool has_left_its_region() const noexcept;
   void record() noexcept;
   void report(Feedback& out) const noexcept;
 
@@ -75,7 +81,12 @@ class FastReduced final : public FastHalf {
   WorldTool tool_;
   std::uint64_t tick_ = 0;
   std::uint64_t model_tick_ = 0, sequence_ = 0;  ///< of the model in use
+  std::int32_t age_ = 0;                         ///< of that model when it came [ticks]
   StepReport step_;                              ///< of the last tick
+  std::uint64_t next_look_ = 1;                  ///< tick before which soft bodies are told again what is near them
+  std::vector<BoundingBox> regions_;             ///< of each body of the world, in which it is expected until then
+  std::vector<BoundingBox> others_;              ///< scratch: those that one body may meet
+  std::vector<ContactShape::Plane> planes_;      ///< of the world, as far as something may come to them
 };
 
 FastReduced::FastReduced(const MethodContext& c, const Layout& layout, const Model& first,
@@ -85,7 +96,16 @@ FastReduced::FastReduced(const MethodContext& c, const Layout& layout, const Mod
       first_memory_((layout.model().size + sizeof(double) - 1) / sizeof(double)),
       first_(static_cast<const Model*>(std::memcpy(first_memory_.data(), &first, layout.model().size))),
       world_(make_world(c, reductions)),
-      tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {}
+      tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}),
+      regions_(world_.bodies().size()) {
+  others_.reserve(regions_.size());
+  for (const WorldBody& body : world_.bodies()) {
+    const auto* plane = body.shape.as<ContactShape::Plane>();
+    if (plane == nullptr) continue;
+    const double length = plane->normal.norm();
+    planes_.push_back({plane->normal / length, plane->offset / length + kReach});
+  }
+}
 
 World FastReduced::make_world(const MethodContext& c, std::span<const Reduction> reductions) {
   WorldSettings settings = c.world.settings();
@@ -130,6 +150,7 @@ TickResult FastReduced::tick_bytes(const DeviceState& device, const std::byte* m
     sequence_ = model.header.sequence;
     for (SoftBody& s : soft_) s.body->use(s.at.view(model.numbers()));
   }
+  look_around();
   tool_.aim(device);
   step_ = {};
   const bool done = world_.step(dt_, step_);
@@ -153,6 +174,39 @@ void FastReduced::take_over(const Model& model) noexcept {
     s.body->end_replay();
   }
   model_tick_ = model.tick;
+  age_ = static_cast<std::int32_t>(tick_ - model.tick);
+  next_look_ = tick_;
+}
+
+bool FastReduced::has_left_its_region() const noexcept {
+  for (int i = 0; i < static_cast<int>(regions_.size()); ++i) {
+    const BoundingBox box = world_.swept_box(i), &region = regions_[as_size(i)];
+    if (box.is_empty()) continue;
+    const bool inside = (box.lower.array() - kLeastReach >= region.lower.array()).all() &&
+                        (box.upper.array() + kLeastReach <= region.upper.array()).all();
+    if (!inside) return true;
+  }
+  return false;
+}
+
+/// Tells soft bodies which part of their surface may be touched in the next ticks.
+void FastReduced::look_around() noexcept {
+  if (soft_.empty() || tick_ == 0 || (tick_ < next_look_ && !has_left_its_region())) return;
+  next_look_ = tick_ + kLookEvery;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    regions_[i] = world_.swept_box(static_cast<int>(i));
+    regions_[i].lower.array() -= kReach;
+    regions_[i].upper.array() += kReach;
+  }
+  for (std::size_t k = 0; k < soft_.size(); ++k) {
+    const auto* shape = world_.bodies()[as_size(layout_.soft[k])].shape.as<ContactShape::Surface>();
+    if (shape == nullptr || shape->self) continue;  // it may meet itself anywhere
+    others_.clear();
+    for (std::size_t i = 0; i < regions_.size(); ++i) {
+      if (static_cast<int>(i) != layout_.soft[k] && !regions_[i].is_empty()) others_.push_back(regions_[i]);
+    }
+    soft_[k].body->watch(others_, planes_);
+  }
 }
 
 void FastReduced::record() noexcept {
@@ -167,6 +221,7 @@ void FastReduced::record() noexcept {
 void FastReduced::report(Feedback& out) const noexcept {
   out.tick = tick_;
   out.model_tick = model_tick_;
+  out.age = age_;
   out.contacts = step_.contacts;
   out.residual = step_.residual;
   out.penetration = step_.penetration;

@@ -25,11 +25,12 @@ class SlowReduced final : public SlowHalf {
 
  private:
   void follow(const Feedback& feedback);
-  bool make_model(std::uint64_t tick, Model& model);
+  bool make_model(std::uint64_t tick, double ahead, Model& model);
   void compute_distances(int index, const Reduction& reduction);
   void list_points(const Body& body);
 
   World& world_;
+  const double dt_, slow_period_;
   const Layout layout_;
   std::vector<Reduction> reductions_;
   Reduction::Distances distances_;  ///< of one body's vertices

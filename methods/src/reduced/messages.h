@@ -37,7 +37,8 @@ struct BodyView {
   Map<RowMatrix> Phi;      ///< three rows a vertex, a column a state
   Map<Eigen::MatrixXd> K, D;
   Vector c;
-  Vector start;                  ///< q̇₀
+  Vector start_place;            ///< q of the tick that the model is of …
+  Vector start;                  ///< … and q̇, which is q̇₀
   Map<Eigen::MatrixXd> seen;     ///< the states as those of the model before: Φ₋ᵀA₋Φ …
   Vector seen_place;             ///< … and x₀ likewise
   Vector fade;                   ///< of each vertex, in [0, 1]
@@ -99,6 +100,7 @@ class BodyLayout {
              {take(size(s * s)), s, s},
              {take(size(s)), s},
              {take(size(s)), s},
+             {take(size(s)), s},
              {take(size(s * s)), s, s},
              {take(size(s)), s},
              {take(size(v)), v},
@@ -128,6 +130,7 @@ struct Feedback {
   MessageHeader header;
   std::uint64_t tick = 0;        ///< 1, 2, …
   std::uint64_t model_tick = 0;  ///< Model::tick of the model that its states belong to
+  std::int32_t age = 0;          ///< of that model when it came [ticks]
   std::int32_t contacts = 0;     ///< that push
   double residual = 0.0;         ///< [m]
   double penetration = 0.0;      ///< deepest overlap of bodies at the start of the tick [m]

@@ -24,6 +24,8 @@ ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> 
       patch_number_(as_size(kMaxPatchVertices), -1),
       RJ_(3 * kMaxPatchVertices, kMaxRows) {
   forces_.reserve(positions_.size());
+  watched_.reserve(positions_.size());
+  is_watched_.resize(positions_.size());
   touched_.reserve(as_size(6 * kMaxRows));
   entries_.reserve(as_size(6 * kMaxRows));
   reached_.reserve(as_size(kMaxPatchVertices));
@@ -37,7 +39,7 @@ void ReducedBody::begin(const BodyView<const double>& model) noexcept {
   use(model);
   old_q_ = q_;
   old_speed_ = speed();
-  q_.setZero();
+  q_ = model.start_place;
   speed() = model.start;
 }
 
@@ -62,11 +64,13 @@ void ReducedBody::keep_states() noexcept {
 
 void ReducedBody::end_replay() noexcept {
   const int r = used();
-  auto u = flat(left_out_);
-  u = flat(positions_) - model_->place;
-  u.noalias() -= model_->Phi.leftCols(r) * q_.head(r);
-  for (std::size_t v = 0; v < left_out_.size(); ++v) {
-    if (fixed_[v]) left_out_[v].setZero();
+  // Nobody feels a vertex that was not watched: it begins where the model has it.
+  for (int v = 0; v < vertex_count(); ++v) {
+    Vec3& u = left_out_[as_size(v)];
+    u.setZero();
+    if (fixed_[as_size(v)] || !(watches_all() || is_watched_[as_size(v)])) continue;
+    u = positions_[as_size(v)] - model_->place.segment<3>(3 * v);
+    u.noalias() -= model_->Phi.middleRows<3>(3 * v).leftCols(r) * q_.head(r);
   }
   update_surface();
 }
@@ -223,9 +227,53 @@ void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {
 
 void ReducedBody::update_surface() noexcept {
   const int r = used();
+  if (!watches_all()) {
+    for (const std::int32_t v : watched_) update_vertex(v);
+    return;
+  }
   flat(positions_) = model_->place + flat(left_out_);
   flat(positions_).noalias() += model_->Phi.leftCols(r) * q_.head(r);
   flat(surface_velocities_).noalias() = model_->Phi.leftCols(r) * speed().head(r);
+}
+
+void ReducedBody::update_vertex(int v) noexcept {
+  const int r = used();
+  const auto rows = model_->Phi.middleRows<3>(3 * v).leftCols(r);
+  positions_[as_size(v)] = model_->place.segment<3>(3 * v) + left_out_[as_size(v)];
+  positions_[as_size(v)].noalias() += rows * q_.head(r);
+  surface_velocities_[as_size(v)].noalias() = rows * speed().head(r);
+}
+
+void ReducedBody::watch_all() noexcept {
+  if (watches_all()) return;
+  watched_.clear();
+  ++version_;
+  update_surface();
+}
+
+void ReducedBody::watch(std::span<const BoundingBox> regions, std::span<const ContactShape::Plane> solids) noexcept {
+  watch_all();
+  std::fill(is_watched_.begin(), is_watched_.end(), 0);
+  for (const auto& t : triangles_) {
+    BoundingBox box;
+    for (const std::int32_t v : t) box.add(positions_[as_size(v)]);
+    const auto meets = [&](const BoundingBox& region) {
+      return (box.lower.array() <= region.upper.array()).all() && (region.lower.array() <= box.upper.array()).all();
+    };
+    const auto is_low = [&](const ContactShape::Plane& plane) {
+      return plane.normal.dot(box.center()) - 0.5 * plane.normal.cwiseAbs().dot(box.size()) < plane.offset;
+    };
+    if (std::none_of(regions.begin(), regions.end(), meets) && std::none_of(solids.begin(), solids.end(), is_low))
+      continue;
+    for (const std::int32_t v : t) is_watched_[as_size(v)] = 1;
+  }
+  for (std::size_t v = 0; v < is_watched_.size(); ++v) {
+    if (is_watched_[v]) watched_.push_back(static_cast<std::int32_t>(v));
+  }
+  // None stands for all: where nothing is near, one is as good as another.
+  if (watched_.empty()) watched_.push_back(0);
+  if (watched_.size() == positions_.size()) watched_.clear();
+  ++version_;
 }
 
 BodyEnergy ReducedBody::compute_energy() const noexcept {
@@ -244,6 +292,14 @@ void ReducedBody::predict_surface(double h, std::span<const Vec3> dv, std::span<
   const int r = used();
   auto out = flat(positions);
   ahead_.head(r) = h * (flat(velocities_).head(r) + flat(dv).head(r));
+  if (!watches_all()) {
+    for (const std::int32_t v : watched_) {
+      Vec3& x = positions[as_size(v)];
+      x = positions_[as_size(v)] + h * dv[as_size(kStateBlocks + v)];
+      x.noalias() += model_->Phi.middleRows<3>(3 * v).leftCols(r) * ahead_.head(r);
+    }
+    return;
+  }
   out.noalias() = model_->Phi.leftCols(r) * ahead_.head(r);
   out += flat(positions_) + h * flat(dv).tail(out.size());
 }
@@ -251,7 +307,17 @@ void ReducedBody::predict_surface(double h, std::span<const Vec3> dv, std::span<
 Vec3 ReducedBody::compute_point(const BodyPoint& point) const noexcept {
   const auto& corners = triangles_[as_size(point.element)];
   Vec3 x = Vec3::Zero();
-  for (int k = 0; k < 3; ++k) x += point.weights[k] * positions_[as_size(corners[as_size(k)])];
+  for (int k = 0; k < 3; ++k) {
+    const std::int32_t v = corners[as_size(k)];
+    if (watches_all() || is_watched_[as_size(v)] || point.weights[k] == 0.0) {
+      x += point.weights[k] * positions_[as_size(v)];
+      continue;
+    }
+    const int r = used();  // a joint's
+    Vec3 place = model_->place.segment<3>(3 * v) + left_out_[as_size(v)];
+    place.noalias() += model_->Phi.middleRows<3>(3 * v).leftCols(r) * q_.head(r);
+    x += point.weights[k] * place;
+  }
   return x;
 }
 

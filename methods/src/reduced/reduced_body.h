@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "palpate/bodies/body.h"
+#include "palpate/geometry/triangle_mesh.h"
+#include "palpate/world/contact_finder.h"
 #include "reduced/messages.h"
 
 namespace palpate::reduced {
@@ -34,6 +36,12 @@ class ReducedBody final : public Body {
   /// After that: the surface stays where it was at begin(), and moves to where the model has it as u fades.
   void end_replay() noexcept;
 
+  /// Brings the whole surface up to date, and from here on keeps only those triangles so that meet one of the boxes or
+  /// half-spaces.
+  void watch(std::span<const BoundingBox> regions, std::span<const ContactShape::Plane> solids) noexcept;
+  /// Likewise, but all of them.
+  void watch_all() noexcept;
+
   std::span<const double> states() const noexcept { return {q_.data(), as_size(kMaxStates)}; }
   std::span<const double> speeds() const noexcept { return {velocities_.data()->data(), as_size(kMaxStates)}; }
   /// Of the last advance().
@@ -62,6 +70,7 @@ class ReducedBody final : public Body {
   BodyEnergy compute_energy() const noexcept override;
   BodyMomentum compute_momentum() const noexcept override { return {}; }  // not known from the states
   BodySurface surface() const noexcept override { return {triangles_, positions_, surface_velocities_}; }
+  FreshSurface fresh_surface() const noexcept override { return {watched_, version_}; }
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   BodyPoint find_point(const Vec3& p) const override { return find_surface_point(surface(), p); }
@@ -82,6 +91,8 @@ class ReducedBody final : public Body {
   void add_tile(int i, int k, Eigen::Ref<Eigen::MatrixXd> W) const noexcept;
   void add_patch_compliance(Eigen::Ref<Eigen::MatrixXd> W) noexcept;
   void update_surface() noexcept;
+  void update_vertex(int vertex) noexcept;
+  bool watches_all() const noexcept { return watched_.empty(); }
 
   const std::vector<std::array<std::int32_t, 3>> triangles_;
   const std::vector<std::uint8_t> fixed_;
@@ -91,6 +102,9 @@ class ReducedBody final : public Body {
   std::vector<Vec3> velocities_;  ///< of the blocks; those of vertices are zero: u has no inertia
   std::vector<Vec3> left_out_;    ///< u [m]
   std::vector<Vec3> positions_, surface_velocities_;
+  std::vector<std::int32_t> watched_;  ///< vertices that are kept up to date, ascending; none: all
+  std::vector<std::uint8_t> is_watched_;
+  std::uint64_t version_ = 0;  ///< of watched_
   std::vector<VertexForce> forces_;
   std::vector<Vec3> vertex_force_;     ///< Jᵀλ by vertex of the last correction, zero but for those in touched_
   std::vector<std::int32_t> touched_;  ///< vertices

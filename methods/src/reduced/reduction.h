@@ -36,9 +36,10 @@ class Reduction {
   struct Distances {
     std::vector<double> tools, others;
   };
-  /// The model of the body as it is, of the fast loop's tick `tick`. False if the body's systems could not be factored,
-  /// or the state is not finite.
-  bool make_model(std::uint64_t tick, const Distances& distances, BodyView<double> out);
+  /// The model of the body as it is, of the fast loop's tick `tick`, linearised where the body will be `ahead` [s]
+  /// later: in the middle of the time for which the fast loop has it. False if the body's systems could not be
+  /// factored, or the state is not finite.
+  bool make_model(std::uint64_t tick, double ahead, const Distances& distances, BodyView<double> out);
 
  private:
   /// A basis that the fast loop may still use.
@@ -48,8 +49,14 @@ class Reduction {
     int states = 0;
     Eigen::MatrixXd Phi, APhi;  ///< and A(dt)Φ, of kMaxStates columns
     Eigen::VectorXd place;      ///< of the nodes [m]
+    Eigen::MatrixXd K, D;       ///< of the states, as in BodyView
+    Eigen::VectorXd c;
   };
+  bool linearise_ahead(double ahead);
+  Eigen::VectorXd predict_way(double ahead) const;
+  double limit_stretch(const Eigen::VectorXd& way) const;
   void choose_vertices(const Distances& distances);
+  void clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const;
   void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
   int add_answers(int which, std::span<const int> vertices, int count);
   void solve(int which, int first, int end);
@@ -95,6 +102,7 @@ class Reduction {
   Eigen::MatrixXd W_, W_step_;
   Eigen::VectorXd push_force_;  ///< on the nodes in the last period, in the mean [N]
   Eigen::VectorXd force_, free_, tick_free_, scratch_;
+  Eigen::VectorXd place_;  ///< of the nodes, at the tick that the model is of [m]
 };
 
 }  // namespace palpate::reduced

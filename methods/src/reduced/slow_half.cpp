@@ -6,13 +6,14 @@
 
 namespace palpate::reduced {
 
-SlowReduced::SlowReduced(const MethodContext& c, const Layout& layout) : world_(c.world), layout_(layout) {
+SlowReduced::SlowReduced(const MethodContext& c, const Layout& layout)
+    : world_(c.world), dt_(c.dt), slow_period_(c.slow_period), layout_(layout) {
   for (const int i : layout_.soft)
     reductions_.emplace_back(dynamic_cast<FemBody&>(*world_.body(i)), c.dt, c.slow_period);
 }
 
 bool SlowReduced::make_first_model(Model& model) {
-  return make_model(0, model);
+  return make_model(0, 0.0, model);
 }
 
 StepWish SlowReduced::begin_bytes(const std::byte* feedback_bytes, std::byte* model_bytes, StepReport& report) {
@@ -24,7 +25,9 @@ StepWish SlowReduced::begin_bytes(const std::byte* feedback_bytes, std::byte* mo
     follow(feedback);
   }
   const StageTimer timer(report, Stage::kModel);
-  model.valid = make_model(known ? feedback.tick : 0, model) ? 1 : 0;
+  // The model is in use from when it comes, as late as the last one did, until the next one.
+  const double ahead = known ? feedback.age * dt_ + 0.5 * (slow_period_ - dt_) : 0.0;
+  model.valid = make_model(known ? feedback.tick : 0, ahead, model) ? 1 : 0;
   report.contacts = feedback.contacts;
   report.residual = feedback.residual;
   report.penetration = feedback.penetration;
@@ -47,12 +50,12 @@ void SlowReduced::follow(const Feedback& feedback) {
   }
 }
 
-bool SlowReduced::make_model(std::uint64_t tick, Model& model) {
+bool SlowReduced::make_model(std::uint64_t tick, double ahead, Model& model) {
   model.tick = tick;
   bool good = true;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     compute_distances(layout_.soft[k], reductions_[k]);
-    good = reductions_[k].make_model(tick, distances_, layout_.reduced[k].view(model.numbers())) && good;
+    good = reductions_[k].make_model(tick, ahead, distances_, layout_.reduced[k].view(model.numbers())) && good;
   }
   return good;
 }
