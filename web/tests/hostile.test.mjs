@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { RawSocket, startEngine } from "./engine.mjs";
 
-const kinds = ["hold", "let_go", "pause", "resume", "step", "reset", "speed", "method", "scene", "set", "record", "play", "repeat", "seek", "live", "stress", "nonsense"];
+const kinds = ["hold", "let_go", "pause", "resume", "step", "reset", "speed", "method", "scene", "set", "record", "play", "repeat", "seek", "live", "stress", "ask", "give", "keep", "make", "nonsense"];
 const pick = (list) => list[Math.floor(Math.random() * list.length)];
 const values = [null, true, -1, 1e308, "NaN", "../../etc/passwd", [], {}, [1, 2], ["a", "b", "c"], "x".repeat(500)];
 
@@ -13,7 +13,7 @@ function malformed() {
   if (n < 0.2) return randomBytes(Math.floor(Math.random() * 200)).toString("base64");
   if (n < 0.3) return pick(["", "{", "[]", "null", "0", '"hold"', "{}", '{"type":1}', "[".repeat(2000)]);
   const m = { type: pick(kinds), name: pick(values), value: pick(values), position: pick(values), rotation: pick(values), on: pick([1, "yes", null]) };
-  if (["let_go", "pause", "resume", "step", "reset", "live"].includes(m.type)) m.type = m.type.toUpperCase();
+  if (["let_go", "pause", "resume", "step", "reset", "live", "ask", "give", "keep"].includes(m.type)) m.type = m.type.toUpperCase();
   return JSON.stringify(m);
 }
 
