@@ -17,22 +17,28 @@ Prepared prepare(Scene scene, std::vector<Pose> starts, const std::string& metho
   std::vector<std::vector<Finger>> fingers;
   for (std::size_t i = 0; i < scene.tools.size(); ++i) fingers.push_back(make_tool_settings(scene, i).fingers);
   out.watch = std::make_unique<WorldWatch>(*out.world, std::move(fingers));
-  out.watch->set_reach(find_reach(scene));
+  out.watch->set_ways(find_ways(scene));
   out.catalogue = make_catalogue(scene, *out.world);  // tries methods, and resets the world
   out.scene = std::move(scene);
   return out;
 }
 
-BoundingBox find_reach(const Scene& scene) {
+std::vector<Vec3> find_ways(const Scene& scene) {
   // A simulated device must be read as often as the loop would; half a minute tells enough.
-  constexpr double kMost = 30.0;
-  BoundingBox reach;
+  constexpr double kMost = 30.0, kPlaces = 100.0;
+  const double seconds = std::min(scene.run.seconds, kMost);
+  std::vector<Vec3> ways;
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     const auto device = make_device(scene, i);
-    for (double t = 0.0; t <= std::min(scene.run.seconds, kMost); t += scene.run.dt)
-      reach.add(device->read(t).pose.position);
+    double next = 0.0;
+    for (double t = 0.0; t <= seconds; t += scene.run.dt) {
+      const Vec3 p = device->read(t).pose.position;
+      if (t < next) continue;
+      next += seconds / kPlaces;
+      ways.push_back(p);
+    }
   }
-  return reach;
+  return ways;
 }
 
 }  // namespace palpate

@@ -25,7 +25,7 @@ struct Prepared {
 /// InputError. Any thread; `stop`: set to end early, may be null.
 Prepared prepare(Scene scene, std::vector<Pose> starts, const std::string& method, const std::atomic<bool>* stop);
 
-/// Where the scene's own hands go while nothing is in their way. Throws InputError.
-BoundingBox find_reach(const Scene& scene);
+/// Places where the scene's own hands come while nothing is in their way, a hundred a hand. Throws InputError.
+std::vector<Vec3> find_ways(const Scene& scene);
 
 }  // namespace palpate

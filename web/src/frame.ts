@@ -30,7 +30,7 @@ export interface Geometry {
   bodies: Body[];
   planes: Plane[];
   fingers: Finger[];
-  reach: { min: number[]; max: number[] } | null; // where the scene's hands go; null: not known
+  ways: number[][]; // places where the scene's hands come; empty: not known
 }
 
 /// Surfaces and contacts after a step of the world.
@@ -167,7 +167,7 @@ function readGeometry(data: ArrayBuffer): Geometry {
     at += triangles.byteLength;
     return { ...item, positions, triangles };
   };
-  return { number: view.getUint32(0, true), name: head.name, bodies: head.bodies.map(withMesh), planes: head.planes, fingers: head.fingers.map(withMesh), reach: head.reach };
+  return { number: view.getUint32(0, true), name: head.name, bodies: head.bodies.map(withMesh), planes: head.planes, fingers: head.fingers.map(withMesh), ways: head.ways };
 }
 
 type Section = { tag: string; values: Float32Array };

@@ -111,7 +111,7 @@ class Scroll {
         scales: { x: { time: false }, y: measure === undefined ? {} : { range: (_, __, max) => [0, 1.05 * (max || 1)] } },
         axes: [
           { ...axis, size: 24, values: (_, at) => at.map((t) => (t < 0 ? "" : `${+t.toFixed(2)} s`)) },
-          { ...axis, space: 22, size: (_, labels) => widthOf(labels), values: (_, at) => at.map((v) => String(+(this.shown.factor * v).toPrecision(4))) },
+          { ...axis, space: (u: uPlot) => (u.height < 90 ? 12 : 22), size: (_, labels) => widthOf(labels), values: (_, at) => at.map((v) => String(+(this.shown.factor * v).toPrecision(4))) },
         ],
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: s.colour, fill: s.fill, width: 1, points: { show: false } }))],
         hooks: { draw: [(u) => this.drawPercentiles(u)] },

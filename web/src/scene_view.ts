@@ -8,16 +8,16 @@ import { Colouring, Scale, SurfaceMesh } from "./surfaces";
 import { Ground, Label, kOtherTool, kTool } from "./tool_marks";
 
 const kFrom = new THREE.Vector3(0.35, 0.65, 1.1); // where the camera stands, as seen from the scene
-const kMostPoints = 4000; // of a body, that the camera is fitted to
+const kMostPoints = 5000; // of all bodies, that the camera is fitted to
 
 const kBodyColours = [0xc9786a, 0x7a9cc6, 0xc9a86a, 0x86b58a, 0xa48ac0, 0x6ab0b5];
 
-/// Where a tool comes that is held in its middle. Of one that is held by an end and hangs there, nobody knows: where it is.
-function sweep(tool: THREE.Box3, reach: THREE.Box3): THREE.Box3 {
+/// Where a tool comes that is held in its middle. Of one that is held by an end and hangs there, nobody knows.
+function sweep(tool: THREE.Box3, ways: THREE.Vector3[]): THREE.Box3[] {
   const middle = tool.getCenter(new THREE.Vector3());
   const size = tool.getSize(new THREE.Vector3());
-  if (reach.distanceToPoint(middle) > 0.3 * size.length()) return tool;
-  return reach.clone().expandByVector(size.multiplyScalar(0.5));
+  if (!ways.some((p) => p.distanceTo(middle) < 0.3 * size.length())) return [];
+  return ways.map((p) => new THREE.Box3(p.clone(), p.clone()).expandByVector(size.clone().multiplyScalar(0.5)));
 }
 
 export class SceneView {
@@ -35,7 +35,7 @@ export class SceneView {
   private number = -1; // of the geometry
   private last: Surface | undefined;
   private toolBodies = new Set<number>(); // tools that are bodies with a surface
-  private toolExtents = new Map<number, number>(); // of tools that are bodies [m]
+  private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
   private seen: THREE.Vector3[] = []; // what the camera should show
   private floor = 0; // height of the lowest vertex [m]
   private planes: { normal: THREE.Vector3; offset: number }[] = [];
@@ -89,7 +89,7 @@ export class SceneView {
       if (held) {
         shown.addGhost();
         this.toolBodies.add(body.tool);
-        this.toolExtents.set(body.tool, own.getSize(new THREE.Vector3()).length());
+        this.toolExtents.set(body.tool, own.getSize(new THREE.Vector3()).toArray().sort((a, b) => a - b)[1]);
       } else {
         box.union(own);
       }
@@ -112,18 +112,18 @@ export class SceneView {
     const corners = (b: THREE.Box3) => {
       for (let i = 0; i < 8; ++i) out.push(new THREE.Vector3(i & 1 ? b.max.x : b.min.x, i & 2 ? b.max.y : b.min.y, i & 4 ? b.max.z : b.min.z));
     };
+    const stride = 3 * Math.ceil((1 + geometry.bodies.reduce((sum, b) => sum + b.positions.length / 3, 0)) / kMostPoints);
     for (const { positions } of geometry.bodies) {
-      const stride = 3 * Math.max(1, Math.ceil(positions.length / 3 / kMostPoints));
       for (let i = 0; i + 2 < positions.length; i += stride) out.push(new THREE.Vector3().fromArray(positions, i));
     }
-    if (geometry.reach) {
-      const reach = new THREE.Box3(new THREE.Vector3(...geometry.reach.min), new THREE.Vector3(...geometry.reach.max));
-      for (const body of geometry.bodies) {
-        if (body.tool >= 0) corners(sweep(new THREE.Box3().setFromArray(body.positions), reach));
-      }
-      reach.expandByScalar(0.1 * this.size);
-      reach.max.y += 0.1 * this.size; // most forces point up
-      corners(reach);
+    const ways = geometry.ways.map((p) => new THREE.Vector3().fromArray(p));
+    for (const p of ways) {
+      const around = new THREE.Box3(p.clone(), p.clone()).expandByScalar(0.1 * this.size);
+      around.max.y += 0.1 * this.size; // most forces point up
+      corners(around);
+    }
+    for (const body of geometry.bodies) {
+      if (body.tool >= 0) sweep(new THREE.Box3().setFromArray(body.positions), ways).forEach(corners);
     }
     if (out.length === 0) corners(box);
     return out;

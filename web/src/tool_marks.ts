@@ -112,7 +112,7 @@ export interface ToolLook {
   hovered: boolean; // a click would take it
   pixel: number; // the size of a pixel at the tool [m]
   perPixel: number; // the same at a distance of one metre
-  extent: number; // of what is drawn of it [m]
+  extent: number; // how thick it is [m]
   ground: Ground | undefined; // below it
 }
 
@@ -195,7 +195,7 @@ export class ToolMarks {
 
   /// Around what is too small to be seen or grabbed, and what the pointer is over.
   private showRing(at: number[], look: ToolLook): void {
-    this.ring.visible = look.hovered || look.extent < 2.4 * kRingPixels * look.pixel;
+    this.ring.visible = look.hovered || look.extent < 1.4 * kRingPixels * look.pixel;
     this.ring.position.fromArray(at);
     this.ring.scale.setScalar(2 * kRingPixels * look.perPixel);
     this.ring.material.color.setHex(look.chosen ? kTool : kOtherTool);
