@@ -21,7 +21,10 @@ struct CountTriangles {
   double operator()(const SineShape& s) const { return 2.0 * (s.size_x / s.cell) * (s.size_z / s.cell); }
   double operator()(const OrganShape& s) const { return 4.0 * s.resolution * s.resolution; }
   double operator()(const FigureShape& s) const { return 4.0 * s.resolution * s.resolution; }
-  double operator()(const MeshShape& s) const { return static_cast<double>(s.data.size()) / 8.0; }
+  double operator()(const MeshShape& s) const {
+    // A triangle's line has three blanks.
+    return static_cast<double>(std::count(s.data.begin(), s.data.end(), ' ')) / 3.0;
+  }
 };
 
 struct Sum {

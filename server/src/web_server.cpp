@@ -7,6 +7,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -126,6 +127,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read_request() {
     parser_.emplace();
     parser_->header_limit(kHeaderLimit);
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());  // receive_file() looks
     stream_.expires_after(kHttpTimeout);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, std::size_t) {
       if (!error) self->answer();

@@ -188,6 +188,8 @@ TEST(OpenedFile, AScenesFilesAreNotRead) {
 TEST(OpenedFile, WhatIsTooLargeIsRefusedBeforeItIsMade) {
   Scene scene = read_opened({"ball.off", format_off(make_sphere(0.05, 4))}).scene;
   EXPECT_NO_THROW(check_bounds(scene));
+  EXPECT_NO_THROW(check_bounds(read_opened({"fine.off", format_off(make_sphere(0.05, 100))}).scene))
+      << "200,000 triangles";
   Scene fine = scene;
   std::get<SceneSoft>(fine.bodies.front().kind).cell = 1e-4;
   EXPECT_THROW(check_bounds(fine), InputError);

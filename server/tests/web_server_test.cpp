@@ -146,6 +146,16 @@ TEST(WebServer, TakesFilesByNameOnly) {
   EXPECT_EQ(upload.name, std::string(WebServer::kMaxName - 4, 'x') + ".obj");
 }
 
+TEST(WebServer, TakesLargeFilesWhole) {
+  WebServer server(with_uploads(16u << 20), kAssets);
+  std::string bytes(9u << 20, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * i >> 7);
+  EXPECT_NE(post(server, "/open?name=a.stl", bytes).find("202 Accepted"), std::string::npos);
+  Upload upload;
+  ASSERT_TRUE(server.take_upload(upload));
+  EXPECT_TRUE(upload.bytes == bytes);
+}
+
 TEST(WebServer, RefusesFilesThatAreTooLargeTooManyOrNotItsPages) {
   WebServer server(with_uploads(1000), kAssets);
   EXPECT_NE(post(server, "/open?name=a.obj", std::string(1001, 'x')).find("413"), std::string::npos);
