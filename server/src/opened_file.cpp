@@ -126,6 +126,11 @@ double suggest_modulus(double extent) {
   return power * std::round(E / power);
 }
 
+/// 30 Hz for kFewTets, and as slow as 10 Hz for more: what two shared cores held, with some to spare [s].
+double suggest_slow_period(double tets) {
+  return std::clamp(0.033 * tets / kFewTets, 0.033, 0.1);
+}
+
 SceneTool make_rod(double extent) {
   SceneTool tool;
   SceneRigidTool rod;
@@ -237,7 +242,8 @@ Scene make_opened_scene(const std::string& name, const OpenedMesh& m, const Mesh
     body.kind = SceneStatic{shape};
   }
   scene.bodies.push_back(body);
-  set_slow_period(scene, 0.033);
+  const double tets = choice.soft ? std::pow(opened_file::find_cell(m, 1.0) * choice.scale / choice.cell, 3.0) : 0.0;
+  set_slow_period(scene, opened_file::suggest_slow_period(tets));
   scene.run.seconds = 5.0;
   scene.first().method = "jacobian";
   scene.first().tool = opened_file::make_rod(extent);

@@ -300,12 +300,12 @@ class Viewer final : public RunSink {
       desk_.open(std::move(upload), settings_.stop, now);
       next_state_ = 0.0;
     }
-    if (!desk_.is_busy() || ready_) return;
-    ready_ = desk_.take(now);
-    if (!desk_.is_busy()) next_state_ = 0.0;
+    if (desk_.is_busy() && !ready_) {
+      ready_ = desk_.take(now);
+      if (!desk_.is_busy()) next_state_ = 0.0;
+    }
     if (!ready_) return;
-    wish_ = {};
-    wish_.opened = true;
+    wish_.opened = true;  // until it is granted: another wish may come between
     end_segment();
   }
 
