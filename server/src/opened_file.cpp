@@ -86,7 +86,8 @@ OpenedMesh read_mesh(const Upload& upload) {
   return out;
 }
 
-/// Where a hand coming from above meets the body: under the area's centre, or as near to it as the body looks up.
+/// Where a hand coming from above meets the body: as near to the area's centre, and where it looks up as much, as can
+/// be.
 Vec3 find_landing(const TriangleMesh& placed) {
   const BoundingBox box = compute_bounding_box(placed.vertices);
   Vec3 centre = Vec3::Zero();
@@ -100,18 +101,20 @@ Vec3 find_landing(const TriangleMesh& placed) {
   }
   if (area > 0.0) centre /= area;
   Vec3 best(centre.x(), box.upper.y(), centre.z());
+  const double extent = box.size().maxCoeff();
   double least = std::numeric_limits<double>::infinity();
   for (const auto& t : placed.triangles) {
     const Vec3 &a = placed.vertices[as_size(t[0])], &b = placed.vertices[as_size(t[1])],
                &c = placed.vertices[as_size(t[2])];
     const Vec3 n = (b - a).cross(c - a), middle = (a + b + c) / 3.0;
-    const double distance = std::hypot(middle.x() - centre.x(), middle.z() - centre.z());
-    if (!(n.y() > 0.7 * n.norm()) || !(n.norm() > 0.0) || distance >= least) continue;
-    least = distance;
+    const double up = n.norm() > 0.0 ? n.y() / n.norm() : 0.0;
+    const double away = std::hypot(middle.x() - centre.x(), middle.z() - centre.z()) + 0.5 * (1.0 - up) * extent;
+    if (up < 0.5 || away >= least) continue;
+    least = away;
     best = middle;
   }
   const TriangleTree tree(placed);
-  const double above = box.upper.y() + 0.1 * box.size().maxCoeff(), below = box.lower.y();
+  const double above = box.upper.y() + 0.1 * extent, below = box.lower.y();
   SegmentHit hit;
   if (tree.find_first_hit(Vec3(best.x(), above, best.z()), Vec3(best.x(), below, best.z()), hit))
     best.y() = above + hit.t * (below - above);
