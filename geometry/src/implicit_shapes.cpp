@@ -45,6 +45,8 @@ double organ(const Vec3& p) noexcept {
   double f = ellipsoid(p, Vec3(-0.20, 0.0, 0.0), Vec3(0.29, 0.24, 0.21));
   f = join(f, ellipsoid(p, Vec3(-0.02, 0.04, 0.02), Vec3(0.28, 0.17, 0.15)), 0.12);
   f = join(f, ellipsoid(p, Vec3(0.22, 0.07, 0.03), Vec3(0.28, 0.10, 0.12)), 0.10);
+  // A blunt end: that of the ellipsoid is sharper than cells of a tenth of the length, which tear it.
+  f = join(f, ellipsoid(p, Vec3(0.388, 0.07, 0.03), Vec3(0.09, 0.09, 0.10)), 0.04);
   f = cut(f, rod(p, Vec3(0.06, -0.16, -0.3), Vec3(0.06, -0.16, 0.3), 0.06, 0.06), 0.06);
   return cut(f, ellipsoid(p, Vec3(-0.16, -0.30, 0.02), Vec3(0.20, 0.12, 0.16)), 0.08);
 }

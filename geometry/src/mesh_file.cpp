@@ -28,10 +28,6 @@ std::string format_body(const TriangleMesh& mesh) {
   return fmt::to_string(out);
 }
 
-std::string format_off(const TriangleMesh& mesh) {
-  return fmt::format("OFF\n{} {} 0\n", mesh.vertices.size(), mesh.triangles.size()) + format_body(mesh);
-}
-
 std::string format_ply(const TriangleMesh& mesh) {
   return fmt::format(
              "ply\nformat ascii 1.0\nelement vertex {}\nproperty double x\nproperty double y\nproperty double z\n"
@@ -70,13 +66,20 @@ std::string format_stl(const TriangleMesh& mesh) {
 
 }  // namespace
 
+std::string format_off(const TriangleMesh& mesh) {
+  return fmt::format("OFF\n{} {} 0\n", mesh.vertices.size(), mesh.triangles.size()) + format_body(mesh);
+}
+
 LoadedMesh load_mesh(const std::filesystem::path& path, const MeshFileOptions& options) {
-  const std::string name = path.string();
+  read_ending(path, kEndings);
+  return parse_mesh(path.string(), read_file_bytes(path), options);
+}
+
+LoadedMesh parse_mesh(const std::string& name, std::string_view bytes, const MeshFileOptions& options) {
   if (!(options.scale > 0.0) || !std::isfinite(options.scale)) {
     fail_input("{}: scale {}; it must be finite and positive", name, options.scale);
   }
-  const std::string ending = read_ending(path, kEndings);
-  const std::string bytes = read_file_bytes(path);
+  const std::string ending = read_ending(name, kEndings);
   LoadedMesh loaded;
   if (ending == ".obj") loaded.mesh = read_obj(name, bytes);
   if (ending == ".stl") loaded.mesh = read_stl(name, bytes);

@@ -7,6 +7,7 @@
 
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/tet_mesher.h"
 
 namespace palpate::shapes_test {
 namespace {
@@ -116,6 +117,22 @@ TEST(Shapes, ImplicitSurfaceConvergesToItsSphere) {
   }
   // Second order, but the two meshes are not alike: allow a quarter.
   EXPECT_NEAR(shortfall[0] / shortfall[1], 4.0, 1.0);
+}
+
+// What tets blunt is within a third of a cell of the surface, its end included: nothing is torn off at the cells that
+// scenes have.
+TEST(Shapes, OrgansTetsReachAllOfItsSurface) {
+  const TriangleMesh organ = make_organ(0.2, 48);
+  for (const double cell : {0.014, 0.015, 0.016, 0.017, 0.018, 0.019, 0.02}) {
+    const TriangleTree solid(extract_surface(make_tets(TriangleTree(organ), cell)).mesh);
+    double worst = 0.0;
+    for (const Vec3& p : organ.vertices) {
+      ClosestPoint closest;
+      ASSERT_TRUE(solid.find_closest(p, 1.0, closest));
+      worst = std::max(worst, closest.distance);
+    }
+    EXPECT_LT(worst, cell / 3.0) << cell;
+  }
 }
 
 TEST(Shapes, OrganAndFigureHaveTheAskedSizeAndFaceOutward) {

@@ -66,11 +66,12 @@ void describe_figure(Fields& f, FigureShape& s) {
 void describe_mesh(Fields& f, MeshShape& s) {
   f.text({.name = "file",
           .doc = "relative to the scene file, or data:NAME in the folder that the environment's PALPATE_DATA names",
-          .required = true,
           .file = true},
          s.file, "");
-  f.number({.name = "scale", .doc = "metres in one unit of the file", .unit = "m"}, s.scale, MeshShape{}.scale,
-           {0.0, 1e6, true});
+  f.text({.name = "data", .doc = "the mesh itself instead of a file: the text of an OFF file"}, s.data, "");
+  f.require(s.file.empty() != s.data.empty(), "give one of file and data");
+  f.number({.name = "scale", .doc = "metres in one unit of the file or the data", .unit = "m"}, s.scale,
+           MeshShape{}.scale, {0.0, 1e6, true});
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ void describe(Fields& f, SceneShape& shape) {
                                describe_sine),
           make_kind<OrganShape>("organ", "liver-like, centred", k, describe_organ),
           make_kind<FigureShape>("figure", "a statue of two figures, standing on y = 0", k, describe_figure),
-          make_kind<MeshShape>("mesh", "from a file: OBJ, STL, PLY or OFF", k, describe_mesh)});
+          make_kind<MeshShape>("mesh", "from a file (OBJ, STL, PLY or OFF), or written here", k, describe_mesh)});
 }
 
 void describe_shape(Fields& f, std::string_view doc, SceneShape& shape) {

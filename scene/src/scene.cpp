@@ -16,8 +16,8 @@
 namespace palpate {
 namespace {
 
-/// A scene is written by people; a file above this size is something else [bytes].
-constexpr std::uintmax_t kMaxFileSize = 16u << 20;
+/// A scene is written by people, but for meshes in it; a file above this size is something else [bytes].
+constexpr std::uintmax_t kMaxFileSize = 64u << 20;
 
 std::string read_file(const std::string& file) {
   std::error_code error;
@@ -60,6 +60,18 @@ Scene parse_scene(std::string text, const std::string& file) {
   // A path that cannot be gone, or a recording that is not there, is an error of the file.
   for (std::size_t i = 0; i < scene.tools.size(); ++i) make_device(scene, i);
   return scene;
+}
+
+Scene parse_lone_scene(std::string text, const std::string& file) {
+  Scene scene = read_scene(text, file);
+  change_files([&](Fields& f) { describe(f, scene); },
+               [&](const std::string& name) {
+                 fail_input(
+                     "{}: names the file {}; here a scene stands alone: give the mesh as data, or run the scene "
+                     "from where its files are",
+                     file, quote_for_message(name));
+               });
+  return parse_scene(std::move(text), file);
 }
 
 Scene load_scene(const std::string& file) {

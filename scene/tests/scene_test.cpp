@@ -5,7 +5,9 @@
 #include <random>
 
 #include "palpate/core/error.h"
+#include "palpate/geometry/mesh_file.h"
 #include "palpate/scene/builtin.h"
+#include "palpate/testing/temp_folder.h"
 
 namespace palpate::scene_test {
 namespace {
@@ -95,6 +97,37 @@ TEST(SceneErrors, WhatIsFoundOutWhileMakingNamesItsPlaceToo) {
       error_of("{\"format\": 1,\n\"bodies\": [\n{\"type\": \"static\",\n\"shape\": {\"type\": \"mesh\", \"file\": "
                "\"gone.obj\"}}],\n\"hand\": {\"type\": \"scripted\", \"path\": {\"type\": \"tap\"}}}"),
       "x.json:4: bodies[0].shape: gone.obj: no such file");
+}
+
+TEST(SceneErrors, AMeshIsInAFileOrInTheScene) {
+  const auto mesh = [](const std::string& keys) {
+    return error_of("{\"format\": 1, \"bodies\": [{\"type\": \"static\", \"shape\": {\"type\": \"mesh\"" + keys +
+                    "}}], \"hand\": {\"type\": \"scripted\", \"path\": {\"type\": \"circle\"}}}");
+  };
+  EXPECT_NE(mesh("").find("give one of file and data"), std::string::npos);
+  EXPECT_NE(mesh(", \"file\": \"a.obj\", \"data\": \"OFF\"").find("give one of file and data"), std::string::npos);
+  const std::string broken = mesh(", \"data\": \"OFF\\n3 1 0\\n0 0 0\\n1 0 0\\n0 x 0\\n3 0 1 2\\n\"");
+  EXPECT_NE(broken.find("bodies[0].shape"), std::string::npos) << broken;
+  EXPECT_NE(broken.find("data.off:5: \"x\" is not a number"), std::string::npos) << broken;
+}
+
+// Two ways to one result: a scene that carries its mesh, and one that names its file.
+TEST(Scene, AMeshInTheSceneIsThatOfTheFile) {
+  const testing::TempFolder folder("scene_mesh");
+  const TriangleMesh mesh = make_torus(0.05, 0.02, 17, 11);
+  write_mesh(folder.path("torus.obj"), mesh);
+  SceneShape named, carried;
+  named.kind = MeshShape{.file = "torus.obj", .scale = 0.3};
+  carried.kind = MeshShape{.data = format_off(mesh), .scale = 0.3};
+  const std::string scene_file = folder.path("scene.json").string();
+  const TriangleMesh a = make_surface(named, scene_file), b = make_surface(carried, scene_file);
+  EXPECT_EQ(a.vertices, b.vertices);
+  EXPECT_EQ(a.triangles, b.triangles);
+  Scene scene = load_builtin_scene("wall");
+  scene.bodies.push_back({.kind = SceneStatic{carried}});
+  EXPECT_EQ(parse_lone_scene(write_scene(scene), "again.json"), scene);
+  scene.bodies.push_back({.kind = SceneStatic{named}});
+  EXPECT_THROW(parse_lone_scene(write_scene(scene), "again.json"), InputError);
 }
 
 TEST(SceneErrors, UnknownKeyIsNamedWithItsLineAndTheNearestKnown) {

@@ -15,10 +15,9 @@ bool is_builtin(const std::string& name) {
   return std::any_of(all.begin(), all.end(), [&](const BuiltinScene& s) { return s.name == name; });
 }
 
-nlohmann::ordered_json make_catalogue(const Scene& scene, World& world, const std::string& given) {
+nlohmann::ordered_json make_catalogue(const Scene& scene, World& world) {
   using Json = nlohmann::ordered_json;
   Json scenes = Json::array(), methods = Json::array(), sliders = Json::array();
-  if (!is_builtin(given)) scenes.push_back(given);
   for (const BuiltinScene& s : builtin_scenes()) scenes.push_back(s.name);
   // The likely best first; the truth before all.
   const auto add = [&](const std::string& name, const std::string& refused) {

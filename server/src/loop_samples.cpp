@@ -30,9 +30,10 @@ double rate(const std::deque<Sample>& s) {
 }  // namespace loop_samples
 
 TickSample make_sample(const TickRow& row, double time) noexcept {
-  const Vec3& f = row.sent.force;
+  const Vec3 &f = row.sent.force, &m = row.sent.torque;
   return {static_cast<float>(time),
           {static_cast<float>(f.x()), static_cast<float>(f.y()), static_cast<float>(f.z())},
+          {static_cast<float>(m.x()), static_cast<float>(m.y()), static_cast<float>(m.z())},
           static_cast<float>(1e6 * row.tick_time),
           static_cast<float>(row.events)};
 }

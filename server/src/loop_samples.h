@@ -12,7 +12,7 @@ namespace palpate {
 
 /// A tick and a step as pages plot them; web/src/frame.ts reads these bytes.
 struct TickSample {
-  float time, force[3], tick_us, events;
+  float time, force[3], torque[3], tick_us, events;
 };
 struct StepSample {
   float time, total_ms, stages_ms[kStageCount];

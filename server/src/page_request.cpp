@@ -13,7 +13,7 @@ using Kind = PageRequest::Kind;
 struct Form {
   std::string_view type;
   Kind kind;
-  std::string_view needs;  ///< n: name, v: value, o: on, p: pose, t: tool
+  std::string_view needs;  ///< n: name, v: value, o: on, p: pose, t: tool, m: mesh
 };
 constexpr std::array kForms = {
     Form{"hold", Kind::kHold, "pt"},    Form{"let_go", Kind::kLetGo, "t"},  Form{"pause", Kind::kPause, ""},
@@ -21,7 +21,8 @@ constexpr std::array kForms = {
     Form{"speed", Kind::kSpeed, "v"},   Form{"method", Kind::kMethod, "n"}, Form{"scene", Kind::kScene, "n"},
     Form{"set", Kind::kSet, "nv"},      Form{"record", Kind::kRecord, "o"}, Form{"play", Kind::kPlay, "n"},
     Form{"repeat", Kind::kRepeat, "n"}, Form{"seek", Kind::kSeek, "v"},     Form{"live", Kind::kLive, ""},
-    Form{"stress", Kind::kStress, "o"}, Form{"device", Kind::kDevice, "o"},
+    Form{"stress", Kind::kStress, "o"}, Form{"device", Kind::kDevice, "o"}, Form{"ask", Kind::kAsk, "t"},
+    Form{"give", Kind::kGive, "t"},     Form{"keep", Kind::kKeep, "t"},     Form{"make", Kind::kMake, "m"},
 };
 
 /// Finite, and no further than anything that is held could be.
@@ -59,6 +60,23 @@ bool read_tool(const Json& m, PageRequest& out) {
   return true;
 }
 
+/// Whether that can be made of the mesh is the desk's business.
+bool read_mesh_choice(const Json& m, MeshChoice& out) {
+  const auto flag = [&](const char* key, bool& to) {
+    const auto at = m.find(key);
+    if (at == m.end() || !at->is_boolean()) return false;
+    to = at->get<bool>();
+    return true;
+  };
+  const auto number = [&](const char* key, double& to) {
+    const auto at = m.find(key);
+    if (at == m.end() || !at->is_number()) return false;
+    to = at->get<double>();
+    return std::isfinite(to);
+  };
+  return flag("soft", out.soft) && flag("z_up", out.z_up) && number("scale", out.scale) && number("cell", out.cell);
+}
+
 bool read_part(const Json& m, char part, PageRequest& out) {
   const auto find = [&](const char* key) -> const Json& {
     static const Json none;
@@ -80,6 +98,8 @@ bool read_part(const Json& m, char part, PageRequest& out) {
       return true;
     case 't':
       return read_tool(m, out);
+    case 'm':
+      return read_mesh_choice(m, out.mesh);
     default:
       return read_pose(m, out);
   }

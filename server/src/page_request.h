@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "opened_file.h"
 #include "palpate/core/math.h"
 
 namespace palpate {
@@ -14,6 +15,10 @@ struct PageRequest {
   enum class Kind {
     kHold,    ///< pose, grip, tool
     kLetGo,   ///< tool
+    kAsk,     ///< tool: for it, of the page that holds it
+    kGive,    ///< tool: to the page that asks for it
+    kKeep,    ///< tool: it is not given
+    kMake,    ///< mesh: of the mesh that is open
     kPause,   ///< the loops, or the film
     kResume,  ///< them
     kStep,    ///< one slow step, or one picture of the film
@@ -36,6 +41,7 @@ struct PageRequest {
   bool on = false;
   std::size_t tool = 0;  ///< its place in the scene's list; the first unless the page says otherwise
   Pose pose;
+  MeshChoice mesh;
   std::optional<double> grip;  ///< 0 open to 1 closed; none: as the scene's hand has it
 };
 

@@ -8,15 +8,17 @@
 
 #include "catalogue.h"
 #include "device_watch.h"
+#include "file_desk.h"
 #include "hands.h"
+#include "holders.h"
 #include "page_request.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
-#include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
 #include "palpate/server/world_watch.h"
+#include "prepared.h"
 #include "recorder.h"
 #include "scene_settings.h"
 #include "shown_tool.h"
@@ -39,10 +41,18 @@ constexpr std::size_t kTicksInFrame = 250;
 constexpr std::size_t kStepsInFrame = 16;
 constexpr double kForever = 1e6;  // [s]
 
+WebServerSettings with_uploads(WebServerSettings settings) {
+  settings.max_upload = kMaxOpenedBytes;
+  return settings;
+}
+
 class Viewer final : public RunSink {
  public:
   Viewer(const Scene& scene, const std::string& method, const ViewerSettings& settings)
-      : settings_(settings), given_(scene), server_(settings.server, viewer_assets()), devices_(settings.hands) {
+      : settings_(settings),
+        given_(scene),
+        server_(with_uploads(settings.server), viewer_assets()),
+        devices_(settings.hands) {
     load(scene, method);
     if (settings_.ready) settings_.ready(server_.url());
   }
@@ -71,12 +81,12 @@ class Viewer final : public RunSink {
     last_clock_ = clock_ + row.time;
     recorder_.add(row, last_clock_);
     last_[row.tool_number] = row;
-    samples_.add(make_sample(row, base_ + row.time), row.tool_number);
+    samples_.add(make_sample(row, row.time), row.tool_number);
     if (row.tool_number == 0) ++summary_.ticks;
   }
 
   void add(const StepRow& row) override {
-    samples_.add(make_sample(row, base_ + row.time));
+    samples_.add(make_sample(row, row.time));
     ++summary_.steps;
     recorder_.add(row, clock_ + row.time);
   }
@@ -99,30 +109,34 @@ class Viewer final : public RunSink {
   bool is_real(std::size_t tool) const noexcept { return replay_.empty() && devices_.find(tool); }
   bool any_real() const noexcept { return replay_.empty() && devices_.any(); }
 
+  /// Names of scenes that pages may choose besides the built-in ones.
+  std::vector<std::string> own_scenes() const {
+    std::vector<std::string> out{given_.name};
+    if (desk_.scene() && desk_.scene()->name != given_.name) out.push_back(desk_.scene()->name);
+    return out;
+  }
+
   /// Makes everything of a scene anew. Throws InputError, and leaves what there was if so.
   void load(const Scene& wanted, const std::string& method) {
-    Scene scene = devices_.with_devices(wanted, given_);
-    settle_auto(scene, true, {.stop = settings_.stop});
-    WorldExtras extras;
+    const Scene scene = devices_.with_devices(wanted, given_);
+    std::vector<Pose> starts;
     for (std::size_t i = 0; i < scene.tools.size(); ++i) {
       RealHand* real = devices_.find(i);
-      extras.starts.push_back((real ? real->make_device(scene, i) : make_device(scene, i))->read(0.0).pose);
+      starts.push_back((real ? real->make_device(scene, i) : make_device(scene, i))->read(0.0).pose);
     }
-    auto world = std::make_unique<World>(make_world(scene, extras));
-    const std::string own = find_common_method(scene.tools);
-    std::string name = method.empty() ? own : method;
-    if (!name.empty() && !refuse_method(scene, name, *world).empty()) name = own;
-    std::vector<std::vector<Finger>> fingers;
-    for (std::size_t i = 0; i < scene.tools.size(); ++i) fingers.push_back(make_tool_settings(scene, i).fingers);
-    auto watch = std::make_unique<WorldWatch>(*world, std::move(fingers));
-    scene_ = scene;
+    install(prepare(scene, std::move(starts), method, settings_.stop));
+  }
+
+  void install(Prepared prepared) {
+    scene_ = std::move(prepared.scene);
     replay_.clear();
     methods_.clear();
-    watch_ = std::move(watch);
-    world_ = std::move(world);
-    catalogue_ = make_catalogue(scene_, *world_, given_.name);  // first: it tries methods, and resets the world
-    choose(name);
+    watch_ = std::move(prepared.watch);
+    world_ = std::move(prepared.world);
+    catalogue_ = std::move(prepared.catalogue);
+    choose(prepared.method);
     publish_geometry();
+    next_state_ = 0.0;
   }
 
   /// The world from its start, with this method for all tools; empty: each with its own.
@@ -202,7 +216,6 @@ class Viewer final : public RunSink {
     if (end_of_hand_) {
       end_of_hand_ = false;
       base_ = -memory_.time;
-      samples_.clear();
       hands_.replace(hand_maker(), memory_.time);
       if (!replay_.empty()) wish_.restart = true;
     }
@@ -227,6 +240,7 @@ class Viewer final : public RunSink {
 
   void attend(double t) {
     receive_all(t);
+    receive_files();
     // The scene's own hands have nothing more to do, and nobody holds a tool: from the beginning.
     if (!hands_.any_held() && !any_real() && !paused_ && scene_time(t) >= scene_.run.seconds) {
       end_of_hand_ = true;
@@ -251,6 +265,7 @@ class Viewer final : public RunSink {
     while (!segment_stop_.load()) {
       sleep_until_ns(monotonic_ns() + static_cast<std::int64_t>(1e9 * kFramePeriod));
       receive_all(0.0);
+      receive_files();
       const double now = since_start();
       if (!paused_) show_->seek(show_->time() + speed_ * (now - last));
       if (show_->is_at_end()) paused_ = true;
@@ -265,11 +280,11 @@ class Viewer final : public RunSink {
   }
 
   void receive_all(double t) {
-    std::string message;
+    PageMessage message;
     while (server_.take(message)) {
-      const auto request = parse_request(message);
-      if (!request || !(show_ ? direct_film(*request) : control(*request, t)) ||
-          !note_wish(*request, given_.name, recorder_, wish_))
+      const auto request = parse_request(message.text);
+      if (!request || !(show_ ? direct_film(*request) : control(*request, t, message.page)) ||
+          !note_wish(*request, own_scenes(), recorder_, wish_))
         ++summary_.malformed;
       if (wish_.any()) end_segment();
       next_state_ = 0.0;
@@ -277,13 +292,57 @@ class Viewer final : public RunSink {
     if (is_over()) end_segment();
   }
 
-  /// What is done while the loops run. False: it makes no sense.
-  bool control(const PageRequest& r, double t) {
+  /// Files that pages have sent, and what has become of earlier ones.
+  void receive_files() {
+    const double now = since_start();
+    Upload upload;
+    if (!desk_.is_busy() && server_.take_upload(upload)) {
+      desk_.open(std::move(upload), settings_.stop, now);
+      next_state_ = 0.0;
+    }
+    if (desk_.is_busy() && !ready_) {
+      ready_ = desk_.take(now);
+      if (!desk_.is_busy()) next_state_ = 0.0;
+    }
+    if (!ready_) return;
+    wish_.opened = true;  // until it is granted: another wish may come between
+    end_segment();
+  }
+
+  /// What pages do with the tools. What another page holds is not theirs to move; that it was tried is no mistake.
+  bool handle(const PageRequest& r, std::uint64_t page) {
+    if (r.tool >= hands_.size() || is_real(r.tool)) return r.kind == Kind::kLetGo && r.tool < hands_.size();
+    const double now = since_start();
     switch (r.kind) {
       case Kind::kHold:
-        return !is_real(r.tool) && hands_.hold(r.tool, r.pose, r.grip);
+        return !holders_.hold(r.tool, page, now) || hands_.hold(r.tool, r.pose, r.grip);
+      case Kind::kAsk:
+        holders_.ask(r.tool, page, now);
+        return true;
+      case Kind::kKeep:
+        holders_.keep(r.tool, page, now);
+        return true;
+      default:
+        if (r.kind == Kind::kGive ? holders_.give(r.tool, page, now) : holders_.let_go(r.tool, page, now))
+          hands_.let_go(r.tool);
+        return true;
+    }
+  }
+
+  void let_go_all() {
+    hands_.let_go_all();
+    holders_.clear(since_start());
+  }
+
+  /// What is done while the loops run. False: it makes no sense.
+  bool control(const PageRequest& r, double t, std::uint64_t page) {
+    switch (r.kind) {
+      case Kind::kHold:
       case Kind::kLetGo:
-        return hands_.let_go(r.tool);
+      case Kind::kAsk:
+      case Kind::kGive:
+      case Kind::kKeep:
+        return handle(r, page);
       case Kind::kPause:
         paused_ = true;
         step_until_ = t;
@@ -314,6 +373,8 @@ class Viewer final : public RunSink {
         return true;
       case Kind::kDevice:
         return switch_devices(r.on);
+      case Kind::kMake:
+        return desk_.is_busy() || desk_.choose(r.mesh, settings_.stop, since_start());
       case Kind::kSeek:
       case Kind::kLive:
         return false;
@@ -360,12 +421,21 @@ class Viewer final : public RunSink {
         return switch_devices(r.on);
       case Kind::kHold:
       case Kind::kRecord:
+      case Kind::kMake:
         return false;
       case Kind::kLetGo:
+      case Kind::kAsk:
+      case Kind::kGive:
+      case Kind::kKeep:
         return r.tool < hands_.size();
       default:
         return is_choice(r);
     }
+  }
+
+  Scene find_scene(const std::string& name) const {
+    if (desk_.scene() && name == desk_.scene()->name) return *desk_.scene();
+    return name == given_.name ? given_ : load_builtin_scene(name);
   }
 
   void start_recording() {
@@ -382,7 +452,7 @@ class Viewer final : public RunSink {
     if (!wish.any()) return;
     const auto film = wish.film ? recorder_.find_film(*wish.film) : nullptr;  // before stop() lets an old one go
     recorder_.stop();                                                         // a recording is of one scene and method
-    hands_.let_go_all();
+    let_go_all();
     if (show_) {
       show_.reset();
       paused_ = false;
@@ -394,8 +464,12 @@ class Viewer final : public RunSink {
       std::string geometry = show_->film().geometry();
       WorldWatch::renumber_geometry(geometry, ++geometry_);
       server_.publish_binary(kGeometry, std::move(geometry));
+    } else if (wish.opened) {
+      // A real hand is where it is, and only this thread may ask where.
+      Prepared ready = *std::exchange(ready_, {});
+      devices_.any() ? load(ready.scene, {}) : install(std::move(ready));
     } else if (wish.scene) {
-      load(*wish.scene == given_.name ? given_ : load_builtin_scene(*wish.scene), {});
+      load(find_scene(*wish.scene), {});
     } else if (wish.slider) {
       load(apply_sliders(scene_, {*wish.slider}), method_name_);
     } else if (wish.repeat) {
@@ -436,16 +510,26 @@ class Viewer final : public RunSink {
     next_state_ = since_start() + kStatePeriod;
     want();
     const WebServerCounters server = server_.counters();
-    // A page that went away without letting go.
-    if (hands_.any_held() && server.clients == 0) hands_.let_go_all();
+    holders_.update(
+        since_start(), [&](std::uint64_t page) { return server_.is_connected(page); },
+        [&](std::size_t tool) { hands_.let_go(tool); });
     Json film;
     if (show_) {
       const Film& f = show_->film();
       film = {{"name", f.recording()}, {"scene", f.scene()}, {"method", f.method()}};
     }
     Json state = catalogue_;
+    for (const std::string& name : own_scenes()) {
+      if (!is_builtin(name)) state["scenes"].insert(state["scenes"].begin(), name);
+    }
     state["method"] = method_name_;
     state["tools"] = make_json(show_ ? show_->film().tools() : tools_);
+    for (std::size_t i = 0; i < state["tools"].size() && i < kMaxTools; ++i) {
+      const auto [holder, asker, reserved] = holders_[i];
+      state["tools"][i].update({{"holder", holder}, {"asker", asker}, {"reserved", reserved}});
+    }
+    state["all_fast"] = std::all_of(methods_.begin(), methods_.end(), [](const Method& m) { return !m.slow; });
+    state["file"] = desk_.make_json(since_start());
     state["paused"] = paused_;
     state["speed"] = speed_;
     state["realtime"] = segment_realtime_ && !show_;
@@ -461,7 +545,8 @@ class Viewer final : public RunSink {
     state["loops"] = samples_.make_json(scene_.run.dt, scene_.run.slow_period);
     state["pages"] = server.clients;
     state["dropped"] = server.dropped + summary_.malformed;
-    server_.publish_text(kState, state.dump());
+    // Names of files come from elsewhere and may be anything.
+    server_.publish_text(kState, state.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 
   const ViewerSettings settings_;
@@ -473,9 +558,12 @@ class Viewer final : public RunSink {
   std::unique_ptr<World> world_;
   std::unique_ptr<WorldWatch> watch_;
   Hands hands_;
-  std::string method_name_;       ///< of all tools; empty: each has its own
-  std::vector<Method> methods_;   ///< of the tools
-  std::vector<ShownTool> tools_;  ///< with these methods
+  Holders holders_;
+  FileDesk desk_;
+  std::optional<Prepared> ready_;  ///< of the desk's, to be installed
+  std::string method_name_;        ///< of all tools; empty: each has its own
+  std::vector<Method> methods_;    ///< of the tools
+  std::vector<ShownTool> tools_;   ///< with these methods
   RunMemory memory_;
   Json catalogue_;
   std::uint32_t geometry_ = 0;  ///< number of the last one published

@@ -7,6 +7,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -15,6 +16,7 @@
 
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "web_text.h"
 
 // The only file that knows Boost.Beast, which takes long to compile.
 namespace palpate {
@@ -28,33 +30,13 @@ using Error = beast::error_code;
 
 constexpr int kPortTries = 20;
 constexpr auto kHttpTimeout = std::chrono::seconds(20);
+constexpr auto kUploadTimeout = std::chrono::seconds(60);
 constexpr std::uint32_t kHeaderLimit = 8192;
 constexpr std::size_t kUrgent = 2;  // channels that go first
 constexpr std::size_t kTurns = WebServer::kChannels - kUrgent;
 
 std::string_view view(boost::string_view s) noexcept {
   return {s.data(), s.size()};
-}
-
-/// The value of `key` in "a=1<separator>b=2"; empty if it is not there.
-std::string_view find_value(std::string_view text, std::string_view key, char separator) noexcept {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    std::string_view part = text.substr(0, end);
-    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-    if (part.size() > key.size() && part.substr(0, key.size()) == key && part[key.size()] == '=')
-      return part.substr(key.size() + 1);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return {};
-}
-
-/// Takes as long whatever the difference.
-bool equal_secret(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  unsigned char difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
 }
 
 /// The newest thing of a channel.
@@ -72,7 +54,7 @@ struct GivenFile {
 
 class Connection;
 
-/// What the connections share. Everything but `waiting` and the counters belongs to the server's thread.
+/// What the connections share. Everything before `mutex` belongs to the server's thread.
 struct Shared {
   WebServerSettings settings;
   std::vector<WebAsset> assets;
@@ -81,9 +63,13 @@ struct Shared {
   std::array<Published, WebServer::kChannels> channels;
   std::vector<GivenFile> files;
   std::unordered_set<Connection*> pages;
+  std::uint64_t last_page = 0;
+  std::size_t coming = 0;  ///< files on their way
 
-  std::mutex mutex;  // of the two below
-  std::deque<std::string> waiting;
+  std::mutex mutex;  // of what is below
+  std::deque<PageMessage> waiting;
+  std::deque<Upload> uploads;
+  std::unordered_set<std::uint64_t> connected;  ///< numbers of pages
   WebServerCounters counters;
 
   template <typename Change>
@@ -98,7 +84,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, Shared& shared) : shared_(shared), stream_(std::move(socket)) {}
   ~Connection() {
-    if (shared_.pages.erase(this)) shared_.count([](WebServerCounters& c) { --c.clients; });
+    if (uploading_) --shared_.coming;
+    if (shared_.pages.erase(this)) leave();
   }
 
   void start() { read_request(); }
@@ -106,30 +93,43 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Sends what is newer than what the page has, one thing at a time.
   void send_next() {
     if (!socket_ || !open_ || writing_) return;
+    if (!greeted_) {
+      greeted_ = true;
+      return write(std::make_shared<const std::string>(fmt::format("{{\"you\":{}}}", number_)), true);
+    }
     for (std::size_t k = 0; k < WebServer::kChannels; ++k) {
       const std::size_t i = k < kUrgent ? k : kUrgent + (turn_ + k - kUrgent) % kTurns;
       const Published& p = shared_.channels[i];
       if (p.version <= sent_[i]) continue;
       sent_[i] = p.version;
       if (i >= kUrgent) turn_ = i - kUrgent + 1;
-      writing_ = true;
-      socket_->text(p.text);
-      auto keep = p.bytes;
-      socket_->async_write(asio::buffer(*keep), [self = shared_from_this(), keep](Error error, std::size_t) {
-        self->writing_ = false;
-        if (!error) self->send_next();
-      });
-      return;
+      return write(p.bytes, p.text);
     }
   }
 
  private:
+  void write(std::shared_ptr<const std::string> bytes, bool text) {
+    writing_ = true;
+    socket_->text(text);
+    socket_->async_write(asio::buffer(*bytes), [self = shared_from_this(), bytes](Error error, std::size_t) {
+      self->writing_ = false;
+      if (!error) self->send_next();
+    });
+  }
+
+  void leave() {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.connected.erase(number_);
+    --shared_.counters.clients;
+  }
+
+  /// The body of a request is read only if it is a file that may come.
   void read_request() {
     parser_.emplace();
     parser_->header_limit(kHeaderLimit);
-    parser_->body_limit(0);
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());  // receive_file() looks
     stream_.expires_after(kHttpTimeout);
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, std::size_t) {
+    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, std::size_t) {
       if (!error) self->answer();
     });
   }
@@ -145,13 +145,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return respond(http::status::forbidden, "this Palpate wants a token: open the address that it printed");
     if (beast::websocket::is_upgrade(request)) {
       if (path != "/live") return respond(http::status::not_found, "no such socket");
-      const std::string origin(view(request[http::field::origin]));
-      if (origin != "http://" + std::string(view(request[http::field::host])))
-        return respond(http::status::forbidden, "wrong Origin");
+      if (!is_own_origin()) return respond(http::status::forbidden, "wrong Origin");
       if (shared_.pages.size() >= shared_.settings.max_clients)
         return respond(http::status::service_unavailable, "too many pages");
       return upgrade();
     }
+    if (request.method() == http::verb::post && path == WebServer::kUploadPath)
+      return receive_file(decode_name(find_value(query, "name", '&'), WebServer::kMaxName));
     if (request.method() != http::verb::get && request.method() != http::verb::head)
       return respond(http::status::method_not_allowed, "only GET");
     for (const WebAsset& asset : shared_.assets) {
@@ -162,6 +162,47 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (file.path == path) return respond(http::status::ok, *file.content, file.type, file.content);
     }
     respond(http::status::not_found, "no such page");
+  }
+
+  bool is_own_origin() const {
+    const auto& request = parser_->get();
+    return view(request[http::field::origin]) == "http://" + std::string(view(request[http::field::host]));
+  }
+
+  void receive_file(const std::string& name) {
+    const std::size_t most = shared_.settings.max_upload;
+    if (!is_own_origin()) return respond(http::status::forbidden, "wrong Origin");
+    if (most == 0) return respond(http::status::not_found, "no files are taken here");
+    if (parser_->content_length().value_or(0) > most)
+      return respond(http::status::payload_too_large, "the file is too large");
+    if (shared_.coming + count_uploads() >= shared_.settings.max_uploads)
+      return respond(http::status::service_unavailable, "another file is being opened");
+    uploading_ = true;
+    ++shared_.coming;
+    body_.emplace(std::move(*parser_));
+    body_->body_limit(most);
+    stream_.expires_after(kUploadTimeout);
+    http::async_read(stream_, buffer_, *body_, [self = shared_from_this(), name](Error error, std::size_t) {
+      self->uploading_ = false;
+      --self->shared_.coming;
+      // The head is still the parser's: what follows answers to it.
+      self->parser_.emplace();
+      self->parser_->get() = http::request<http::empty_body>(self->body_->get().base());
+      if (error == http::error::body_limit)
+        return self->respond(http::status::payload_too_large, "the file is too large");
+      if (error) return;
+      {
+        const std::lock_guard lock(self->shared_.mutex);
+        self->shared_.uploads.push_back({name, std::move(self->body_->get().body())});
+      }
+      self->body_.reset();
+      self->respond(http::status::accepted, "taken");
+    });
+  }
+
+  std::size_t count_uploads() {
+    const std::lock_guard lock(shared_.mutex);
+    return shared_.uploads.size();
   }
 
   /// Names that this machine calls itself by: a page of another site that lets its name point here has another.
@@ -196,7 +237,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
                   "'unsafe-inline'; frame-ancestors 'none'");
     if (status == http::status::ok && !shared_.settings.token.empty())
       response->set(http::field::set_cookie, "palpate_token=" + shared_.settings.token + "; HttpOnly; SameSite=Strict");
-    response->keep_alive(request.keep_alive() && status == http::status::ok);
+    // A body that was not read would be taken for the next request.
+    const bool read = status == http::status::ok || status == http::status::accepted;
+    response->keep_alive(request.keep_alive() && read && parser_->is_done());
     response->prepare_payload();
     const auto done = [self = shared_from_this(), response, keep](Error error, std::size_t) {
       if (!error && response->keep_alive()) return self->read_request();
@@ -221,13 +264,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (error) return;
       self->open_ = true;
       self->shared_.pages.insert(self.get());
-      self->shared_.count([](WebServerCounters& c) { ++c.clients; });
+      self->enter();
       self->allowance_ = self->shared_.settings.max_message_rate;
       self->allowance_ns_ = monotonic_ns();
       self->buffer_.clear();
       self->read_message();
       self->send_next();
     });
+  }
+
+  void enter() {
+    number_ = ++shared_.last_page;
+    const std::lock_guard lock(shared_.mutex);
+    shared_.connected.insert(number_);
+    ++shared_.counters.clients;
   }
 
   void read_message() {
@@ -256,21 +306,34 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return;
     }
     allowance_ -= 1.0;
-    shared_.waiting.push_back(beast::buffers_to_string(buffer_.data()));
+    shared_.waiting.push_back({number_, beast::buffers_to_string(buffer_.data())});
   }
 
   Shared& shared_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::empty_body>> parser_;
+  std::optional<http::request_parser<http::string_body>> body_;  ///< of a file on its way
   std::optional<beast::websocket::stream<beast::tcp_stream>> socket_;
   std::array<std::uint64_t, WebServer::kChannels> sent_{};
-  std::size_t turn_ = 0;  ///< which of the channels that take turns is next
+  std::size_t turn_ = 0;      ///< which of the channels that take turns is next
+  std::uint64_t number_ = 0;  ///< of the page
   bool open_ = false;
+  bool greeted_ = false;  ///< it knows its number
   bool writing_ = false;
+  bool uploading_ = false;
   double allowance_ = 0.0;  ///< messages that may still come now
   std::int64_t allowance_ns_ = 0;
 };
+
+/// Takes the oldest; false if there is none.
+template <typename T>
+bool take_first(std::deque<T>& all, T& out) {
+  if (all.empty()) return false;
+  out = std::move(all.front());
+  all.pop_front();
+  return true;
+}
 
 }  // namespace
 
@@ -376,13 +439,22 @@ void WebServer::publish_file(std::string path, std::string type, std::string con
   listener_->publish_file({std::move(path), std::move(type), std::make_shared<const std::string>(std::move(content))});
 }
 
-bool WebServer::take(std::string& message) {
+bool WebServer::take(PageMessage& message) {
   Shared& s = listener_->shared();
   const std::lock_guard lock(s.mutex);
-  if (s.waiting.empty()) return false;
-  message = std::move(s.waiting.front());
-  s.waiting.pop_front();
-  return true;
+  return take_first(s.waiting, message);
+}
+
+bool WebServer::take_upload(Upload& upload) {
+  Shared& s = listener_->shared();
+  const std::lock_guard lock(s.mutex);
+  return take_first(s.uploads, upload);
+}
+
+bool WebServer::is_connected(std::uint64_t page) const {
+  Shared& s = listener_->shared();
+  const std::lock_guard lock(s.mutex);
+  return s.connected.contains(page);
 }
 
 WebServerCounters WebServer::counters() const {

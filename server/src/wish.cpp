@@ -8,7 +8,7 @@
 
 namespace palpate {
 
-bool note_wish(const PageRequest& r, const std::string& given, const Recorder& recorder, Wish& wish) {
+bool note_wish(const PageRequest& r, const std::vector<std::string>& own, const Recorder& recorder, Wish& wish) {
   using Kind = PageRequest::Kind;
   const auto find = [&](const auto& all) {
     return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == r.name; });
@@ -23,7 +23,7 @@ bool note_wish(const PageRequest& r, const std::string& given, const Recorder& r
     if (!r.name.empty() && find(all) == all.end()) return false;
     out.method = r.name;
   } else if (r.kind == Kind::kScene) {
-    if (r.name != given && !is_builtin(r.name)) return false;
+    if (std::find(own.begin(), own.end(), r.name) == own.end() && !is_builtin(r.name)) return false;
     out.scene = r.name;
   } else if (r.kind == Kind::kSet) {
     const auto all = scene_sliders();

@@ -181,7 +181,10 @@ std::string WorldWatch::make_geometry(std::uint32_t number, const std::string& n
     const Vec3& n = plane->normal;
     planes.push_back({{"name", b.name}, {"normal", {n.x(), n.y(), n.z()}}, {"offset", plane->offset}});
   }
-  std::string text = Json{{"name", name}, {"bodies", bodies}, {"planes", planes}, {"fingers", fingers}}.dump();
+  Json ways = Json::array();
+  for (const Vec3& p : ways_) ways.push_back({p.x(), p.y(), p.z()});
+  std::string text =
+      Json{{"name", name}, {"bodies", bodies}, {"planes", planes}, {"fingers", fingers}, {"ways", ways}}.dump();
   text.append((4 - text.size() % 4) % 4, ' ');
   const std::uint32_t head[2] = {number, static_cast<std::uint32_t>(text.size())};
   return std::string(reinterpret_cast<const char*>(head), sizeof head) + text + data;

@@ -38,7 +38,7 @@ TEST(Film, ShowsWhatWasSeenAtATime) {
     Snapshot now;
     now.force[1] = static_cast<float>(i);
     film.add(0.01 * i, {&now, 1});
-    film.add(TickSample{0.01F * static_cast<float>(i), {}, 0.0F, 0.0F}, 0);
+    film.add(TickSample{0.01F * static_cast<float>(i), {}, {}, 0.0F, 0.0F}, 0);
     if (i % 10 == 0) film.add_surface(0.01 * i, std::string(1, static_cast<char>('a' + i / 10)));
   }
   EXPECT_NEAR(film.seconds(), 1.0, 1e-12);
@@ -60,9 +60,9 @@ TEST(Film, ShowsEveryToolWithItsOwnForces) {
   now[0].force[1] = 1.5F;
   now[1].force[1] = -2.5F;
   film.add(0.0, now);
-  film.add(TickSample{0.0F, {0.0F, 10.0F, 0.0F}, 0.0F, 0.0F}, 0);
-  film.add(TickSample{0.0F, {0.0F, 20.0F, 0.0F}, 0.0F, 0.0F}, 1);
-  film.add(TickSample{0.001F, {0.0F, 21.0F, 0.0F}, 0.0F, 0.0F}, 1);
+  film.add(TickSample{0.0F, {0.0F, 10.0F, 0.0F}, {}, 0.0F, 0.0F}, 0);
+  film.add(TickSample{0.0F, {0.0F, 20.0F, 0.0F}, {}, 0.0F, 0.0F}, 1);
+  film.add(TickSample{0.001F, {0.0F, 21.0F, 0.0F}, {}, 0.0F, 0.0F}, 1);
   film.add(StepSample{});
   const auto sections = read_sections(film.make_frame_at(0.01, 0.1));
   ASSERT_EQ(sections.size(), 7u);

@@ -116,6 +116,67 @@ TEST(WebServer, TakesTheNextFreePort) {
   EXPECT_GT(second.port(), first.port());
 }
 
+/// `more`: header lines besides Origin.
+std::string post(const WebServer& server, const std::string& path, const std::string& body,
+                 const std::string& more = "", const std::string& origin = "") {
+  const std::string own = fmt::format("http://127.0.0.1:{}", server.port());
+  return ask(server.port(), fmt::format("POST {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nOrigin: {}\r\n{}Content-Length: "
+                                        "{}\r\n\r\n{}",
+                                        path, server.port(), origin.empty() ? own : origin, more, body.size(), body));
+}
+
+WebServerSettings with_uploads(std::size_t most) {
+  WebServerSettings s = any_port();
+  s.max_upload = most;
+  return s;
+}
+
+// The name is for people: whatever a page writes there, no folder is left in it.
+TEST(WebServer, TakesFilesByNameOnly) {
+  WebServer server(with_uploads(1000), kAssets);
+  const std::string bytes("v 0\0 1\r\n\r\nGET / HTTP/1.1\r\n\r\n", 30);
+  EXPECT_NE(post(server, "/open?name=..%2F..%2Fetc%2Fa%20b.obj", bytes).find("202 Accepted"), std::string::npos);
+  Upload upload;
+  ASSERT_TRUE(server.take_upload(upload));
+  EXPECT_EQ(upload.name, "a b.obj");
+  EXPECT_EQ(upload.bytes, bytes);
+  EXPECT_FALSE(server.take_upload(upload));
+  post(server, "/open?name=%zz%00%0a" + std::string(300, 'x') + ".obj", "1");
+  ASSERT_TRUE(server.take_upload(upload));
+  EXPECT_EQ(upload.name, std::string(WebServer::kMaxName - 4, 'x') + ".obj");
+}
+
+TEST(WebServer, TakesLargeFilesWhole) {
+  WebServer server(with_uploads(16u << 20), kAssets);
+  std::string bytes(9u << 20, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * i >> 7);
+  EXPECT_NE(post(server, "/open?name=a.stl", bytes).find("202 Accepted"), std::string::npos);
+  Upload upload;
+  ASSERT_TRUE(server.take_upload(upload));
+  EXPECT_TRUE(upload.bytes == bytes);
+}
+
+TEST(WebServer, RefusesFilesThatAreTooLargeTooManyOrNotItsPages) {
+  WebServer server(with_uploads(1000), kAssets);
+  EXPECT_NE(post(server, "/open?name=a.obj", std::string(1001, 'x')).find("413"), std::string::npos);
+  EXPECT_NE(post(server, "/open?name=a.obj", "x", "", "http://evil.example").find("403"), std::string::npos);
+  EXPECT_NE(post(server, "/close?name=a.obj", "x").find("405"), std::string::npos);
+  // Without a length, in pieces: the limit holds as well.
+  const std::string piece = "400\r\n" + std::string(1024, 'x') + "\r\n0\r\n\r\n";
+  EXPECT_NE(ask(server.port(), fmt::format("POST /open?name=a.obj HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nOrigin: "
+                                           "http://127.0.0.1:{0}\r\nTransfer-Encoding: chunked\r\n\r\n{1}",
+                                           server.port(), piece))
+                .find("413"),
+            std::string::npos);
+  for (int i = 0; i < 2; ++i) EXPECT_NE(post(server, "/open?name=a.obj", "x").find("202"), std::string::npos);
+  EXPECT_NE(post(server, "/open?name=a.obj", "x").find("503"), std::string::npos);
+  Upload upload;
+  EXPECT_TRUE(server.take_upload(upload));
+  EXPECT_NE(post(server, "/open?name=a.obj", "x").find("202"), std::string::npos);
+  const WebServer none(any_port(), kAssets);
+  EXPECT_NE(post(none, "/open?name=a.obj", "x").find("404"), std::string::npos);
+}
+
 TEST(WebServer, SurvivesGarbage) {
   const WebServer server(any_port(), kAssets);
   ask(server.port(), std::string(100'000, 'x'));

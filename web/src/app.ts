@@ -3,8 +3,10 @@ import { fill, get, quantity, showLoops, showMethods, showSliders, showTools } f
 import { DevicePanel } from "./device_panel";
 import { Frame, Geometry, State, Surface } from "./frame";
 import { Drag, Hand } from "./hand";
+import { OpenFile } from "./open_file";
 import { Plots } from "./plots";
 import { SceneView } from "./scene_view";
+import { showShare } from "./share";
 import { Colouring } from "./surfaces";
 import { Label } from "./tool_marks";
 
@@ -30,10 +32,16 @@ function makeView(): SceneView {
   }
 }
 const view = makeView();
+/// The title above and the hint below are not part of the picture.
+view.insets = () => {
+  const stage = get("stage").getBoundingClientRect();
+  return { top: document.querySelector("header")!.getBoundingClientRect().bottom - stage.top, bottom: stage.bottom - get("below").getBoundingClientRect().top };
+};
 const plots = new Plots(get("plots"));
-const connection = new Connection({ geometry: onGeometry, surface: (s: Surface) => view.setSurface(s), frame: onFrame, state: onState, devices: (d) => devices.receive(d), connected: onConnected });
+const connection: Connection = new Connection({ geometry: onGeometry, surface: (s: Surface) => view.setSurface(s), frame: onFrame, state: onState, devices: (d) => devices.receive(d), connected: onConnected, greeted: (page) => (hand.page = page) });
 const devices = new DevicePanel((message) => connection.send(message));
 const hand = new Hand(canvas, view, connection, devices.real);
+const openFile = new OpenFile(connection);
 
 function onConnected(yes: boolean): void {
   document.body.classList.toggle("lost", !yes);
@@ -44,6 +52,13 @@ function onConnected(yes: boolean): void {
   }
   hand.letGo();
   devices.forget();
+  // Nothing is felt any more.
+  frame = undefined;
+  view.forget();
+  showLabels([]);
+  get("force").textContent = "–";
+  get("who").textContent = "";
+  get("share").hidden = true;
   banner(state ? "Connection lost: the engine has stopped or cannot be reached. Trying again …" : "Connecting …");
 }
 
@@ -64,6 +79,8 @@ function onFrame(f: Frame): void {
 function onState(s: State): void {
   const scene = state?.scene;
   state = s;
+  hand.know(s.tools);
+  openFile.show(s);
   if (s.film || s.repeating) devices.forget();
   plots.setStages(s.stages);
   const shown = s.film?.scene ?? s.scene;
@@ -113,6 +130,7 @@ function showLabels(labels: Label[]): void {
   while (parent.children.length > labels.length) parent.lastElementChild?.remove();
   while (parent.children.length < labels.length) parent.append(document.createElement("span"));
   const stage = get("stage").getBoundingClientRect();
+  const title = document.querySelector("header")!.getBoundingClientRect();
   labels.forEach((label, i) => {
     const element = parent.children[i] as HTMLElement;
     const at = view.toScreen(label.at.toArray());
@@ -121,15 +139,21 @@ function showLabels(labels: Label[]): void {
     element.className = before ? `${label.kind} before` : label.kind;
     element.textContent = label.text;
     const [least, most] = before ? [element.offsetWidth + 8, stage.width] : [0, Math.min(stage.width - 70, stage.width - element.offsetWidth - 10)];
-    element.style.left = `${Math.min(most, Math.max(least, at.x - stage.left))}px`;
-    element.style.top = `${Math.min(stage.height - 10, Math.max(24, at.y - stage.top))}px`;
+    const left = Math.min(most, Math.max(least, at.x - stage.left));
+    const top = 24 + (stage.left + left < title.right ? title.bottom - stage.top : 0); // the title stays readable
+    element.style.left = `${left}px`;
+    element.style.top = `${Math.min(stage.height - 10, Math.max(top, at.y - stage.top))}px`;
   });
 }
 
 function showLegend(): void {
-  const shown = colouring !== "plain" && view.hasSoftBodies;
-  get("legend").hidden = !shown;
-  if (!shown) return;
+  get("legend").hidden = colouring === "plain";
+  get("legend").classList.toggle("empty", !view.hasSoftBodies);
+  if (colouring === "plain") return;
+  if (!view.hasSoftBodies) {
+    get("legend-name").textContent = "Nothing to colour: no body here is soft";
+    return;
+  }
   get("legend-name").textContent = colouring === "stress" ? "Von Mises stress" : "Displacement";
   get("legend-end").textContent = colouring === "stress" ? quantity(view.colourScale, "Pa") : `${+(1e3 * view.colourScale).toPrecision(3)} mm`;
 }
@@ -137,6 +161,7 @@ function showLegend(): void {
 function sayWho(s: State): string {
   const several = s.tools.length > 1;
   if (s.film) return "A recording plays";
+  if (hand.isOthers(hand.tool)) return `Another page ${s.tools[hand.tool].holder ? "holds" : "may take"} ${several ? s.tools[hand.tool].name : "the tool"}`;
   if (hand.held) return several ? `You hold ${s.tools[hand.tool]?.name}` : "You hold the tool";
   const device = devices.nameOf(hand.tool);
   if (device) return several ? `${device} holds ${s.tools[hand.tool]?.name}` : `${device} holds the tool`;
@@ -148,7 +173,8 @@ function draw(now: number): void {
   hand.poll(1e-3 * now);
   if (frame && state) {
     const tool = frame.tools[hand.tool];
-    view.update(frame, state, hand.tool);
+    view.update(frame, state, hand.tool, hand.held ? hand.tool : hand.hovered);
+    showShare(state, hand.tool, hand.page, connection);
     devices.show(hand.tool);
     showTools(state, hand.tool, (i) => hand.choose(i));
     get("grip").hidden = state.tools[hand.tool]?.kind !== "fingers";
@@ -219,7 +245,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), percentiles: () => plots.percentiles, sets: () => view.sets },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -9,6 +9,7 @@ export interface Listener {
   state(state: State): void;
   devices(devices: (Device | null)[]): void;
   connected(yes: boolean): void;
+  greeted(page: number): void; // which number this page has
 }
 
 export class Connection {
@@ -34,6 +35,7 @@ export class Connection {
     socket.onmessage = (event) => {
       if (typeof event.data === "string") {
         const text = JSON.parse(event.data);
+        if (text.you) return this.listener.greeted(text.you);
         return text.devices ? this.listener.devices(text.devices) : this.listener.state(text);
       }
       const message = readMessage(event.data);

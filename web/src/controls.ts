@@ -57,6 +57,17 @@ export function quantity(value: number, unit: string): string {
   return `${+value.toPrecision(3)} ${unit}`.trim();
 }
 
+/// 0.0123 m as "12.3 mm"; in the unit that suits `of`, where several stand together.
+export function length(metres: number, of = metres): string {
+  const [factor, unit] = of >= 1 ? [1, "m"] : of >= 1e-3 ? [1e3, "mm"] : [1e6, "µm"];
+  return `${+(factor * metres).toPrecision(3)} ${unit}`;
+}
+
+/// Milliseconds, or microseconds where those would read as nothing.
+export function duration(ms: number): string {
+  return ms < 0.1 ? `${(1e3 * ms).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 1 ? 2 : 1)} ms`;
+}
+
 export function showSliders(s: State, connection: Connection, anew: boolean): void {
   const parent = get("sliders");
   const key = s.sliders.map((x) => x.name).join();
@@ -110,11 +121,12 @@ export function showLoops(s: State, frame: ToolFrame | undefined): void {
     if (s.realtime) rows.push(row("Tick p50, p99", `${fast.p50_us.toFixed(0)}, ${fast.p99_us.toFixed(0)} µs`), row("Load of its period", percent(fast.load), fast.load > 0.8));
     if (slow.rate > 0) {
       rows.push(row("Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
-      if (s.realtime) rows.push(row("Step p50, p99", `${slow.p50_ms.toFixed(1)}, ${slow.p99_ms.toFixed(1)} ms`), row("Load of its period", percent(slow.load), slow.load > 0.8));
+      if (s.realtime) rows.push(row("Step p50, p99", `${duration(slow.p50_ms)}, ${duration(slow.p99_ms)}`), row("Load of its period", percent(slow.load), slow.load > 0.8));
     }
   }
   if (frame) {
-    rows.push(row("Model age", slow.rate > 0 || s.film ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "none: all in the fast loop"));
+    const known = Number.isFinite(frame.modelAge) && (slow.rate > 0 || s.film); // none has come yet
+    rows.push(row("Model age", s.all_fast && !s.film ? "none: all in the fast loop" : known ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "–"));
     rows.push(row("Contacts", String(frame.contacts)));
     rows.push(row("Energy to the hand", `${(1e3 * frame.energy).toFixed(2)} mJ`, frame.energy > 0.01));
     const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped", "sample broken", "sample out of order", "sample too far", "input lost"].filter((_, i) => frame && frame.events & (1 << i));

@@ -30,6 +30,7 @@ export interface Geometry {
   bodies: Body[];
   planes: Plane[];
   fingers: Finger[];
+  ways: number[][]; // places where the scene's hands come; empty: not known
 }
 
 /// Surfaces and contacts after a step of the world.
@@ -69,7 +70,7 @@ export interface Frame {
   steps: Float32Array; // kStepFields each
 }
 
-export const kTickFields = 6; // time, force x y z, tick time in µs, safety events
+export const kTickFields = 9; // time, force x y z, torque x y z, tick time in µs, safety events
 export const kStepFields = 8; // time, whole step and six stages in ms
 export const kContactFields = 9;
 export const kFaceFields = 13;
@@ -89,6 +90,39 @@ export interface Tool {
   radius: number;
   coupling_stiffness: number;
   method: string;
+  holder: number; // the page that holds it, 0: none
+  asker: number; // the page that asks its holder for it
+  reserved: number; // the page that may take it now, where nobody holds it
+}
+
+/// A mesh that a page opened, and what was chosen about it.
+export interface OpenedMesh {
+  triangles: number;
+  size: number[]; // in the file's unit
+  holes: boolean;
+  repaired: string; // what was done to it
+  refused_soft: string; // why it cannot be soft; empty: it can
+  units: string; // why its scale is what it is; empty: the file's unit is the metre
+  suggested_scale: number;
+  soft: boolean;
+  scale: number; // metres in one unit of the file
+  z_up: boolean;
+  cell: number; // [m]
+  cell_min: number;
+  cell_max: number;
+  cell_suggested: number;
+  loss: string; // what the cells have lost of it; empty: nothing that one would miss
+}
+
+/// The file that a page opened last.
+export interface OpenedFile {
+  name: string; // of the last attempt
+  busy: boolean;
+  seconds: number; // since it began
+  error: string;
+  open: string; // the file that was opened last; empty: none
+  scene: string; // what its scene is called
+  mesh: OpenedMesh | null; // null: it is a scene
 }
 
 export interface State {
@@ -110,6 +144,8 @@ export interface State {
   recordings: { name: string; seconds: number; film: boolean }[];
   repeating: string;
   film: { name: string; scene: string; method: string } | null;
+  all_fast: boolean; // there is no slow loop, and so no contact model
+  file: OpenedFile | null;
   error: string;
   notes: string[];
   stages: string[];
@@ -131,7 +167,7 @@ function readGeometry(data: ArrayBuffer): Geometry {
     at += triangles.byteLength;
     return { ...item, positions, triangles };
   };
-  return { number: view.getUint32(0, true), name: head.name, bodies: head.bodies.map(withMesh), planes: head.planes, fingers: head.fingers.map(withMesh) };
+  return { number: view.getUint32(0, true), name: head.name, bodies: head.bodies.map(withMesh), planes: head.planes, fingers: head.fingers.map(withMesh), ways: head.ways };
 }
 
 type Section = { tag: string; values: Float32Array };

@@ -1,7 +1,7 @@
 // Mouse, finger, keyboard and gamepad as a hand: they say where a tool should be held. The engine's own spring makes it smooth.
 import * as THREE from "three";
 import { Connection } from "./connection";
-import { Frame, ToolFrame } from "./frame";
+import { Frame, Tool, ToolFrame } from "./frame";
 import { SceneView } from "./scene_view";
 
 const kReach = { mouse: 48, touch: 64 }; // how near the tool a grab counts [CSS pixels]
@@ -14,11 +14,14 @@ export class Hand {
   held = false;
   tool = 0; // that is held, or would be: the one that the page plots
   enabled = true; // a film has no hand
+  page = 0; // this page's number
+  hovered = -1; // the tool that a click would take
   drag: Drag = "move"; // what one finger does, where there is neither wheel nor shift
   private readonly target = new THREE.Vector3();
   private readonly rotation = new THREE.Quaternion();
   private readonly offset = new THREE.Vector3();
   private grip = 0;
+  private tools: Tool[] = [];
   private last: Frame | undefined;
   private lastPointer = { x: 0, y: 0 };
   private pointer = -1;
@@ -41,6 +44,18 @@ export class Hand {
     if (this.tool >= frame.tools.length) this.choose(0);
   }
 
+  /// What the engine says of the tools. One that another page has got is no longer held here.
+  know(tools: Tool[]): void {
+    this.tools = tools;
+    if (this.held && this.isOthers(this.tool)) this.drop();
+  }
+
+  /// Another page holds it, or may take it next.
+  isOthers(tool: number): boolean {
+    const { holder, reserved } = this.tools[tool] ?? { holder: 0, reserved: 0 };
+    return (holder !== 0 && holder !== this.page) || (holder === 0 && reserved !== 0 && reserved !== this.page);
+  }
+
   /// Turns to another tool, and lets go of the one that it held.
   choose(tool: number): void {
     if (tool === this.tool) return;
@@ -50,11 +65,15 @@ export class Hand {
 
   letGo(): void {
     if (!this.held) return;
+    this.drop();
+    this.connection.send({ type: "let_go", tool: this.tool });
+  }
+
+  private drop(): void {
     this.held = false;
     this.pointer = -1;
     this.padMoved = -Infinity;
     this.view.controls.enabled = true;
-    this.connection.send({ type: "let_go", tool: this.tool });
   }
 
   /// Closes the hand, 0 to 1; takes it if nobody has it.
@@ -66,7 +85,7 @@ export class Hand {
 
   private take(): boolean {
     const now = this.last?.tools[this.tool];
-    if (!now || !this.enabled || this.taken.has(this.tool)) return false;
+    if (!now || !this.enabled || this.taken.has(this.tool) || this.isOthers(this.tool)) return false;
     this.held = true;
     this.target.fromArray(now.device.position);
     const q = now.device.rotation;
@@ -114,7 +133,8 @@ export class Hand {
 
   private move(e: PointerEvent): void {
     if (!this.held || e.pointerId !== this.pointer) {
-      (e.target as HTMLElement).style.cursor = this.find(e) >= 0 ? "grab" : "";
+      this.hovered = this.find(e);
+      (e.target as HTMLElement).style.cursor = this.hovered < 0 ? "" : this.isOthers(this.hovered) ? "not-allowed" : "grab";
       return;
     }
     e.stopImmediatePropagation();

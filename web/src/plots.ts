@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import { Frame, kStepFields, kTickFields } from "./frame";
 
 const kSeconds = 5; // shown
+const kGap = 0.3; // more than this between two samples is a gap [s]; a slow step takes up to 0.1 s
 const kColours = ["#e2483d", "#2f9e44", "#3d7fe2", "#8a8f98"];
 const kStageColours = ["#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2"];
 const kPercentilePeriod = 250; // [ms]
@@ -18,10 +19,15 @@ export interface Percentiles {
   p99: number;
 }
 
-function percentilesOf(values: number[]): Percentiles | undefined {
-  const sorted = values.filter((v) => Number.isFinite(v)).sort((a, b) => a - b);
+function percentilesOf(values: (number | null)[]): Percentiles | undefined {
+  const sorted = values.filter((v): v is number => Number.isFinite(v)).sort((a, b) => a - b);
   if (sorted.length === 0) return undefined;
   return { p50: sorted[Math.floor(0.5 * (sorted.length - 1))], p99: sorted[Math.floor(0.99 * (sorted.length - 1))] };
+}
+
+/// The unit that a value in `unit` is shown in: microseconds where milliseconds would read as nothing.
+function shownUnit(unit: string, largest: number): { unit: string; factor: number } {
+  return unit === "ms" && largest < 0.1 ? { unit: "µs", factor: 1e3 } : { unit, factor: 1 };
 }
 
 const digits = (x: number) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
@@ -35,18 +41,24 @@ function css(name: string): string {
 
 /// What a plot shows: times, then the values of each series.
 class Track {
-  readonly data: number[][];
+  readonly data: [number[], ...(number | null)[][]];
   last = -Infinity; // time
 
   constructor(series: number) {
-    this.data = Array.from({ length: series + 1 }, () => []);
+    this.data = [[], ...Array.from({ length: series }, () => [])];
   }
 
+  /// What a page missed is a gap, and no line.
   add(time: number, values: number[]): void {
     if (time <= this.last) return;
+    if (time > this.last + kGap && this.data[0].length > 0) this.push(0.5 * (time + this.last), values.map(() => null));
     this.last = time;
+    this.push(time, values);
+  }
+
+  private push(time: number, values: (number | null)[]): void {
     this.data[0].push(time);
-    values.forEach((v, i) => this.data[i + 1].push(v));
+    values.forEach((v, i) => (this.data[i + 1] as (number | null)[]).push(v));
   }
 
   /// Forgets what is no longer shown.
@@ -64,18 +76,20 @@ class Scroll {
   private readonly plot: uPlot;
   private readonly canvas = document.createElement("div");
   private readonly figures = document.createElement("span");
+  private readonly name = document.createElement("b");
+  private shown: { unit: string; factor: number };
   private readonly notes: HTMLElement[];
   private measured = 0;
 
   /// `measure` names the series whose percentiles are shown; its values are what those are of.
-  constructor(parent: HTMLElement, title: string, private readonly unit: string, series: Series[], private readonly measure?: number) {
+  constructor(parent: HTMLElement, private readonly title: string, private readonly unit: string, series: Series[], private readonly measure?: number) {
     this.track = new Track(series.length);
     const head = document.createElement("div");
     head.className = "plot-head";
-    const name = document.createElement("b");
-    name.textContent = `${title} [${unit}]`;
+    this.shown = { unit, factor: 1 };
+    this.name.textContent = `${title} [${unit}]`;
     this.figures.className = "figures";
-    head.append(name, this.figures);
+    head.append(this.name, this.figures);
     const legend = document.createElement("div");
     legend.className = "plot-legend";
     this.notes = series.map((s) => {
@@ -95,7 +109,10 @@ class Scroll {
         width: 300, height: 100, cursor: { show: false }, legend: { show: false },
         // Times begin at nothing; a force has two sides.
         scales: { x: { time: false }, y: measure === undefined ? {} : { range: (_, __, max) => [0, 1.05 * (max || 1)] } },
-        axes: [{ ...axis, size: 24 }, { ...axis, size: (_, labels) => widthOf(labels) }],
+        axes: [
+          { ...axis, size: 24, values: (_, at) => at.map((t) => (t < 0 ? "" : `${+t.toFixed(2)} s`)) },
+          { ...axis, space: (u: uPlot) => (u.height < 90 ? 12 : 22), size: (_, labels) => widthOf(labels), values: (_, at) => at.map((v) => String(+(this.shown.factor * v).toPrecision(4))) },
+        ],
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: s.colour, fill: s.fill, width: 1, points: { show: false } }))],
         hooks: { draw: [(u) => this.drawPercentiles(u)] },
       },
@@ -117,6 +134,11 @@ class Scroll {
   /// Where the percentiles stand, of a plot that has none.
   caption(text: string): void {
     if (this.figures.textContent !== text) this.figures.textContent = text;
+  }
+
+  /// A value as the plot's unit has it.
+  digits(value: number): string {
+    return digits(this.shown.factor * value);
   }
 
   private drawPercentiles(u: uPlot): void {
@@ -147,7 +169,9 @@ class Scroll {
     if (anew && this.measure !== undefined) {
       this.measured = now;
       this.percentiles = percentilesOf(data[this.measure + 1]);
-      this.figures.textContent = this.percentiles ? `p50 ${digits(this.percentiles.p50)} · p99 ${digits(this.percentiles.p99)} ${this.unit}` : "not measured";
+      this.shown = shownUnit(this.unit, this.percentiles?.p99 ?? Infinity);
+      this.name.textContent = `${this.title} [${this.shown.unit}]`;
+      this.figures.textContent = this.percentiles ? `p50 ${this.digits(this.percentiles.p50)} · p99 ${this.digits(this.percentiles.p99)} ${this.shown.unit}` : "not measured";
     }
     this.plot.setData(data as uPlot.AlignedData, false);
     if (last > -Infinity) this.plot.setScale("x", { min: last - kSeconds, max: last });
@@ -155,30 +179,36 @@ class Scroll {
   }
 }
 
+const kNoTorque = 0.05; // below it nothing is plotted [mN·m]
+
 export class Plots {
   private readonly force: Scroll;
+  private readonly torque: Scroll;
   private readonly tick: Scroll;
   private step: Scroll | undefined;
   private forces: Track[] = []; // of the tools
+  private torques: Track[] = [];
+  private turned: boolean[] = []; // there was a torque
   private last = -Infinity;
 
   constructor(private readonly parent: HTMLElement) {
-    this.force = new Scroll(this.box(), "Force on the hand", "N", [
-      { label: "x", colour: kColours[0] }, { label: "y", colour: kColours[1] }, { label: "z", colour: kColours[2] }, { label: "size", colour: kColours[3] },
-    ]);
-    this.tick = new Scroll(this.box(), "Tick of the fast loop", "µs", [{ label: "computing time", colour: kColours[2] }], 0);
+    const axes = ["x", "y", "z", "size"].map((label, i) => ({ label, colour: kColours[i] }));
+    this.force = new Scroll(this.box("force"), "Force on the hand", "N", axes);
+    this.torque = new Scroll(this.box("torque"), "Torque on the hand", "mN·m", axes);
+    this.tick = new Scroll(this.box("tick"), "Tick of the fast loop", "µs", [{ label: "computing time", colour: kColours[2] }], 0);
   }
 
-  private box(): HTMLElement {
+  private box(name: string): HTMLElement {
     const box = document.createElement("div");
     box.className = "plot";
+    box.dataset.plot = name;
     this.parent.append(box);
     return box;
   }
 
   // Stages are stacked, the last on top: the first series is the whole step.
   setStages(names: string[]): void {
-    this.step ??= new Scroll(this.box(), "Slow step by stage", "ms", names.map((label, i) => ({ label, colour: kStageColours[i], fill: `${kStageColours[i]}66` })).reverse(), 0);
+    this.step ??= new Scroll(this.box("step"), "Slow step by stage", "ms", names.map((label, i) => ({ label, colour: kStageColours[i], fill: `${kStageColours[i]}66` })).reverse(), 0);
   }
 
   /// The percentiles that are shown.
@@ -186,17 +216,33 @@ export class Plots {
     return { tick: this.tick.percentiles, step: this.step?.percentiles };
   }
 
+  /// From when to when the force is plotted [s], and in how many ticks; for tests.
+  get span(): { from: number; to: number; ticks: number } {
+    const times = this.force.track.data[0];
+    return { from: times[0], to: times[times.length - 1], ticks: times.length };
+  }
+
+  /// Ticks have a time of their own, which goes on while the scene's hand begins again. Where it goes back (another
+  /// scene, a film that is wound back) the plots begin anew.
   add(frame: Frame): void {
-    if (frame.time < this.last - 1e-4) this.clear();
-    this.last = frame.time;
-    this.forces.length = Math.min(this.forces.length, frame.tools.length);
+    const ticks = frame.tools[0].ticks;
+    const newest = ticks[ticks.length - kTickFields] ?? this.last;
+    if (newest < this.last - 1e-4) this.clear();
+    this.last = newest;
+    for (const all of [this.forces, this.torques]) all.length = Math.min(all.length, frame.tools.length);
     frame.tools.forEach(({ ticks: t }, tool) => {
       const force = (this.forces[tool] ??= new Track(4));
+      const torque = (this.torques[tool] ??= new Track(4));
       for (let i = 0; i + kTickFields <= t.length; i += kTickFields) {
-        force.add(t[i], [t[i + 1], t[i + 2], t[i + 3], Math.hypot(t[i + 1], t[i + 2], t[i + 3])]);
-        if (tool === 0) this.tick.track.add(t[i], [t[i + 4]]); // a tick is timed as a whole
+        const [time, fx, fy, fz, mx, my, mz] = t.subarray(i, i + 7);
+        const moment = 1e3 * Math.hypot(mx, my, mz);
+        force.add(time, [fx, fy, fz, Math.hypot(fx, fy, fz)]);
+        torque.add(time, [1e3 * mx, 1e3 * my, 1e3 * mz, moment]);
+        if (moment > kNoTorque) this.turned[tool] = true;
+        if (tool === 0) this.tick.track.add(time, [t[i + 7]]); // a tick is timed as a whole
       }
       force.trim();
+      torque.trim();
     });
     for (let i = 0; i + kStepFields <= frame.steps.length; i += kStepFields) {
       let sum = 0;
@@ -208,21 +254,27 @@ export class Plots {
   clear(): void {
     this.last = -Infinity;
     this.forces = [];
-    for (const p of [this.force, this.tick, this.step]) p?.clear();
+    this.torques = [];
+    this.turned = [];
+    for (const p of [this.force, this.torque, this.tick, this.step]) p?.clear();
   }
 
   /// With the force of that tool, and its name.
   draw(now: number, tool: number, name = ""): void {
     this.force.caption(name);
+    this.torque.caption(name);
+    this.parent.classList.toggle("turned", this.turned[tool] ?? false);
     if (this.forces[tool]) this.force.track = this.forces[tool];
+    if (this.torques[tool]) this.torque.track = this.torques[tool];
     this.force.draw(now);
+    this.torque.draw(now);
     this.tick.draw(now);
     if (!this.step?.draw(now)) return;
     // Each stage is the difference to the one below it.
     const d = this.step.track.data;
     for (let s = 1; s < d.length; ++s) {
-      const own = percentilesOf(d[s].map((v, i) => v - (s + 1 < d.length ? d[s + 1][i] : 0)));
-      this.step.note(s - 1, own ? ` ${digits(own.p50)} · ${digits(own.p99)}` : "");
+      const own = percentilesOf(d[s].map((v, i) => (v === null ? null : (v as number) - (s + 1 < d.length ? (d[s + 1][i] as number) : 0))));
+      this.step.note(s - 1, own ? ` ${this.step.digits(own.p50)} · ${this.step.digits(own.p99)}` : "");
     }
   }
 }

@@ -1,18 +1,31 @@
 // The scene in three dimensions: bodies, what is drawn over them, light and camera.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { Insets, fitCamera } from "./camera_fit";
 import { Frame, Geometry, State, Surface } from "./frame";
 import { Marks } from "./marks";
 import { Colouring, Scale, SurfaceMesh } from "./surfaces";
-import { Label, kOtherTool, kTool } from "./tool_marks";
+import { Ground, Label, kOtherTool, kTool } from "./tool_marks";
+
+const kFrom = new THREE.Vector3(0.35, 0.65, 1.1); // where the camera stands, as seen from the scene
+const kMostPoints = 5000; // of all bodies, that the camera is fitted to
 
 const kBodyColours = [0xc9786a, 0x7a9cc6, 0xc9a86a, 0x86b58a, 0xa48ac0, 0x6ab0b5];
+
+/// Where a tool comes that is held in its middle. Of one that is held by an end and hangs there, nobody knows.
+function sweep(tool: THREE.Box3, ways: THREE.Vector3[]): THREE.Box3[] {
+  const middle = tool.getCenter(new THREE.Vector3());
+  const size = tool.getSize(new THREE.Vector3());
+  if (!ways.some((p) => p.distanceTo(middle) < 0.3 * size.length())) return [];
+  return ways.map((p) => new THREE.Box3(p.clone(), p.clone()).expandByVector(size.clone().multiplyScalar(0.5)));
+}
 
 export class SceneView {
   readonly camera = new THREE.PerspectiveCamera(40, 1, 0.001, 50);
   readonly controls: OrbitControls;
   size = 0.2; // of what is shown [m]
   sets = 0; // of the contact model's faces
+  insets: () => Insets = () => ({ top: 0, bottom: 0 }); // what text covers
 
   private readonly renderer: THREE.WebGLRenderer;
   private readonly scene = new THREE.Scene();
@@ -22,6 +35,14 @@ export class SceneView {
   private number = -1; // of the geometry
   private last: Surface | undefined;
   private toolBodies = new Set<number>(); // tools that are bodies with a surface
+  private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
+  private seen: THREE.Vector3[] = []; // what the camera should show
+  private floor = 0; // height of the lowest vertex [m]
+  private planes: { normal: THREE.Vector3; offset: number }[] = [];
+  private grounds: (Ground | undefined)[] = []; // below the tools
+  private pictures = 0;
+  private fitted = ""; // what the camera was fitted between
+  private moved = false; // somebody has turned the camera
   private framed = "";
   private colouring: Colouring = "plain";
   private showsModel = true;
@@ -32,6 +53,7 @@ export class SceneView {
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
+    this.controls.addEventListener("start", () => (this.moved = true));
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0x55504a, 1.1));
     const sun = new THREE.DirectionalLight(0xfff4e0, 2.2);
     sun.position.set(1, 2, 1.5);
@@ -55,23 +77,56 @@ export class SceneView {
     this.number = geometry.number;
     this.last = undefined;
     this.toolBodies.clear();
+    this.toolExtents.clear();
+    this.grounds = [];
     const box = new THREE.Box3();
-    const tools = new THREE.Box3();
     geometry.bodies.forEach((body, i) => {
       const held = body.tool >= 0;
       const shown = new SurfaceMesh(body, held ? kTool : kBodyColours[i % kBodyColours.length], held ? 0.35 : 0.6);
       this.bodies.add(shown.mesh);
       this.shown.push(shown);
-      if (held) this.toolBodies.add(body.tool);
-      (held ? tools : box).union(new THREE.Box3().setFromArray(body.positions));
+      const own = new THREE.Box3().setFromArray(body.positions);
+      if (held) {
+        shown.addGhost();
+        this.toolBodies.add(body.tool);
+        this.toolExtents.set(body.tool, own.getSize(new THREE.Vector3()).toArray().sort((a, b) => a - b)[1]);
+      } else {
+        box.union(own);
+      }
     });
     if (box.isEmpty()) box.set(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1));
     this.size = box.getSize(new THREE.Vector3()).length();
+    this.floor = box.min.y;
+    this.planes = geometry.planes.map((p) => ({ normal: new THREE.Vector3(...p.normal), offset: p.offset }));
     for (const plane of geometry.planes) this.addPlane(plane.normal, plane.offset, box);
     this.marks.setFingers(geometry.fingers);
-    // Of several tools some begin where they would be out of the picture.
-    if (this.framed !== geometry.name) this.frame(box, this.toolBodies.size > 1 ? tools.union(box) : box);
+    this.seen = this.pointsOf(geometry, box);
+    if (this.framed !== geometry.name) this.moved = false;
+    this.fitted = "";
     this.framed = geometry.name;
+  }
+
+  /// All of the bodies and tools, and where the scene's hands go, with room for their arrows.
+  private pointsOf(geometry: Geometry, box: THREE.Box3): THREE.Vector3[] {
+    const out: THREE.Vector3[] = [];
+    const corners = (b: THREE.Box3) => {
+      for (let i = 0; i < 8; ++i) out.push(new THREE.Vector3(i & 1 ? b.max.x : b.min.x, i & 2 ? b.max.y : b.min.y, i & 4 ? b.max.z : b.min.z));
+    };
+    const stride = 3 * Math.ceil((1 + geometry.bodies.reduce((sum, b) => sum + b.positions.length / 3, 0)) / kMostPoints);
+    for (const { positions } of geometry.bodies) {
+      for (let i = 0; i + 2 < positions.length; i += stride) out.push(new THREE.Vector3().fromArray(positions, i));
+    }
+    const ways = geometry.ways.map((p) => new THREE.Vector3().fromArray(p));
+    for (const p of ways) {
+      const around = new THREE.Box3(p.clone(), p.clone()).expandByScalar(0.1 * this.size);
+      around.max.y += 0.1 * this.size; // most forces point up
+      corners(around);
+    }
+    for (const body of geometry.bodies) {
+      if (body.tool >= 0) sweep(new THREE.Box3().setFromArray(body.positions), ways).forEach(corners);
+    }
+    if (out.length === 0) corners(box);
+    return out;
   }
 
   private addPlane(normal: [number, number, number], offset: number, box: THREE.Box3): void {
@@ -85,12 +140,12 @@ export class SceneView {
     this.bodies.add(grid);
   }
 
-  /// Looks at `box`, from where all of `seen` is in the picture.
-  private frame(box: THREE.Box3, seen: THREE.Box3): void {
-    const centre = box.getCenter(new THREE.Vector3());
-    const distance = Math.max(1.9 * this.size, 1.3 * seen.getSize(new THREE.Vector3()).length());
-    this.controls.target.copy(centre);
-    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.65, 1.1).normalize().multiplyScalar(distance));
+  /// From where all is in the picture, and nothing behind text.
+  private frame(): void {
+    if (this.seen.length === 0) return;
+    const insets = this.insets();
+    this.fitted = JSON.stringify(insets);
+    this.controls.target.copy(fitCamera(this.camera, this.seen, kFrom, insets, this.renderer.domElement.clientHeight));
     this.controls.update();
   }
 
@@ -147,15 +202,59 @@ export class SceneView {
   }
 
   /// `chosen`: the tool that the page holds and plots, which stands out where there are several.
-  update(frame: Frame, state: State, chosen: number): void {
+  update(frame: Frame, state: State, chosen: number, hovered: number): void {
+    this.marks.group.visible = true;
+    this.findGrounds(frame);
     for (const s of this.shown) if (s.body.tool >= 0) s.setPlain(s.body.tool === chosen ? kTool : kOtherTool);
     this.marks.update(frame, this.size, (i) => ({
       name: frame.tools.length > 1 ? state.tools[i]?.name ?? "" : "",
-      radius: Math.max(state.tools[i]?.radius ?? 0, 0.018 * this.size),
+      radius: Math.max(state.tools[i]?.radius ?? 0, 0.012 * this.size),
       turns: state.tools[i]?.kind !== "point",
       ball: !this.toolBodies.has(i),
       chosen: i === chosen,
+      hovered: i === hovered,
+      pixel: this.perPixel * this.camera.position.distanceTo(new THREE.Vector3().fromArray(frame.tools[i].tool.position)),
+      perPixel: this.perPixel,
+      extent: this.toolExtents.get(i) ?? 2 * (state.tools[i]?.radius ?? 0),
+      ground: this.grounds[i],
     }));
+  }
+
+  /// The engine is gone: what it said of forces and hands no longer holds.
+  forget(): void {
+    this.marks.group.visible = false;
+  }
+
+  /// How large a pixel is, a metre away.
+  private get perPixel(): number {
+    return (2 * Math.tan((0.5 * this.camera.fov * Math.PI) / 180)) / Math.max(1, this.renderer.domElement.clientHeight);
+  }
+
+  /// What lies under each tool: a body, a plane, or else the height of the lowest thing there is. Large surfaces take a
+  /// while to look through, and are looked at less often.
+  private findGrounds(frame: Frame): void {
+    const triangles = this.shown.reduce((sum, s) => sum + s.triangles, 0);
+    if (this.pictures++ % Math.ceil((triangles + 1) / 20_000) !== 0 && this.grounds.length === frame.tools.length) return;
+    this.grounds = frame.tools.map((t) => {
+      const [x, y, z] = t.fingers.length > 0 ? t.device.position : t.tool.position;
+      let best: Ground | undefined;
+      for (const s of this.shown) {
+        const found = s.body.tool >= 0 ? undefined : s.findBelow(x, y + 0.02 * this.size, z);
+        if (found && (!best || found.y > best.y)) best = found;
+      }
+      for (const { normal, offset } of this.planes) {
+        const height = (offset - normal.x * x - normal.z * z) / normal.y;
+        if (normal.y > 0.1 && height <= y && (!best || height > best.y)) best = { y: height, normal };
+      }
+      return best ?? (y > this.floor ? { y: this.floor, normal: new THREE.Vector3(0, 1, 0) } : undefined);
+    });
+  }
+
+  /// Where all that the camera was fitted to is on the page [CSS pixels]; for tests.
+  get seenOnPage(): { left: number; right: number; top: number; bottom: number } {
+    const at = this.seen.map((p) => this.toScreen(p.toArray()));
+    const [x, y] = [at.map((s) => s.x), at.map((s) => s.y)];
+    return { left: Math.min(...x), right: Math.max(...x), top: Math.min(...y), bottom: Math.max(...y) };
   }
 
   /// Where a point of the world is on the page [CSS pixels].
@@ -184,10 +283,12 @@ export class SceneView {
       this.renderer.setSize(width, height, false);
       this.camera.aspect = width / Math.max(1, height);
       this.camera.updateProjectionMatrix();
+      this.fitted = "";
     }
+    if (!this.moved && this.controls.enabled && JSON.stringify(this.insets()) !== this.fitted) this.frame();
     this.controls.update();
     const distance = this.camera.position.distanceTo(this.controls.target);
-    this.marks.fitEdges((2 * distance * Math.tan((0.5 * this.camera.fov * Math.PI) / 180)) / Math.max(1, height));
+    this.marks.fitEdges(this.perPixel * distance);
     this.renderer.render(this.scene, this.camera);
   }
 

@@ -1,6 +1,7 @@
 // Surfaces of bodies: smooth where they are smooth, and coloured by what happens to them.
 import * as THREE from "three";
 import { Body, Mesh } from "./frame";
+import { ghostOf } from "./tool_marks";
 
 export type Colouring = "plain" | "deformation" | "stress";
 
@@ -73,6 +74,7 @@ export class SurfaceMesh {
   private readonly positions: Float32Array;
   private readonly normals: Float32Array;
   private readonly plain: THREE.Color; // its own colour
+  private ghost: ReturnType<typeof ghostOf> | undefined;
 
   constructor(readonly body: Body, colour: number, roughness: number) {
     const { index, source } = splitCreases(body);
@@ -90,6 +92,32 @@ export class SurfaceMesh {
     this.mesh.frustumCulled = false;
     this.plain = this.mesh.material.color.clone();
     this.move(body.positions);
+  }
+
+  get triangles(): number {
+    return this.index.length / 3;
+  }
+
+  /// The highest point at (x, z) that is not above `y`, and where the surface looks there.
+  findBelow(x: number, y: number, z: number): { y: number; normal: THREE.Vector3 } | undefined {
+    const { positions: p, index } = this;
+    let best = -Infinity;
+    let face = -1;
+    for (let f = 0; f < index.length; f += 3) {
+      const a = 3 * index[f], b = 3 * index[f + 1], c = 3 * index[f + 2];
+      const ax = p[a] - x, az = p[a + 2] - z, bx = p[b] - x, bz = p[b + 2] - z, cx = p[c] - x, cz = p[c + 2] - z;
+      const u = bx * cz - bz * cx, v = cx * az - cz * ax, w = ax * bz - az * bx;
+      if (!((u >= 0 && v >= 0 && w >= 0) || (u <= 0 && v <= 0 && w <= 0))) continue;
+      const height = (u * p[a + 1] + v * p[b + 1] + w * p[c + 1]) / (u + v + w);
+      if (height <= y && height > best) {
+        best = height;
+        face = f;
+      }
+    }
+    if (face < 0) return undefined;
+    const at = (k: number) => new THREE.Vector3().fromArray(p, 3 * index[face + k]);
+    const normal = at(1).sub(at(0)).cross(at(2).sub(at(0))).normalize();
+    return { y: best, normal: normal.y < 0 ? normal.negate() : normal };
   }
 
   /// Three's own normals make objects for every triangle, which takes too long at a hundred thousand.
@@ -154,11 +182,19 @@ export class SurfaceMesh {
 
   /// Its own colour from now on.
   setPlain(colour: number): void {
+    this.ghost?.material.color.setHex(colour);
     this.plain.setHex(colour);
     if (!this.mesh.material.vertexColors) this.mesh.material.color.copy(this.plain);
   }
 
+  /// Drawn pale where something stands before it.
+  addGhost(): void {
+    this.ghost = ghostOf(this.mesh.geometry);
+    this.mesh.add(this.ghost);
+  }
+
   dispose(): void {
+    this.ghost?.material.dispose();
     this.mesh.geometry.dispose();
     this.mesh.material.dispose();
   }

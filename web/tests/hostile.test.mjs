@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { request } from "node:http";
 import { test } from "node:test";
 import { RawSocket, startEngine } from "./engine.mjs";
 
-const kinds = ["hold", "let_go", "pause", "resume", "step", "reset", "speed", "method", "scene", "set", "record", "play", "repeat", "seek", "live", "stress", "nonsense"];
+const kinds = ["hold", "let_go", "pause", "resume", "step", "reset", "speed", "method", "scene", "set", "record", "play", "repeat", "seek", "live", "stress", "ask", "give", "keep", "make", "nonsense"];
 const pick = (list) => list[Math.floor(Math.random() * list.length)];
 const values = [null, true, -1, 1e308, "NaN", "../../etc/passwd", [], {}, [1, 2], ["a", "b", "c"], "x".repeat(500)];
 
@@ -13,7 +14,7 @@ function malformed() {
   if (n < 0.2) return randomBytes(Math.floor(Math.random() * 200)).toString("base64");
   if (n < 0.3) return pick(["", "{", "[]", "null", "0", '"hold"', "{}", '{"type":1}', "[".repeat(2000)]);
   const m = { type: pick(kinds), name: pick(values), value: pick(values), position: pick(values), rotation: pick(values), on: pick([1, "yes", null]) };
-  if (["let_go", "pause", "resume", "step", "reset", "live"].includes(m.type)) m.type = m.type.toUpperCase();
+  if (["let_go", "pause", "resume", "step", "reset", "live", "ask", "give", "keep"].includes(m.type)) m.type = m.type.toUpperCase();
   return JSON.stringify(m);
 }
 
@@ -34,6 +35,42 @@ test("a tool that is not there is not taken", async () => {
   const { code, summary } = await engine.stop();
   assert.equal(code, 0);
   assert.equal(summary.malformed, 2 * wrong.length + 1);
+});
+
+/// POSTs to the engine; the status, 0 if the connection ended.
+const upload = (port, name, body, headers = {}) => new Promise((resolve) => {
+  const r = request({ port, host: "127.0.0.1", method: "POST", path: `/open?name=${encodeURIComponent(name)}`, headers: { Origin: `http://127.0.0.1:${port}`, ...headers } }, (answer) => {
+    answer.resume();
+    answer.on("end", () => resolve(answer.statusCode));
+  });
+  r.on("error", () => resolve(0));
+  r.end(body);
+});
+
+test("files that are none, and files that ask for too much, change nothing", async () => {
+  const engine = await startEngine("wall");
+  const circle = { type: "scripted", path: { type: "circle" } };
+  const scene = (body) => JSON.stringify({ format: 1, bodies: [body], hand: circle });
+  const files = [
+    ["../../../tmp/x.json", scene({ type: "static", shape: { type: "mesh", file: "/etc/passwd" } })],
+    ["a.json", scene({ type: "static", shape: { type: "sphere", subdivisions: 2000 } })],
+    ["b.json", scene({ type: "soft", shape: { type: "box", size: [1, 1, 1] }, cell: 1e-4 })],
+    ["c.json", scene({ type: "rigid", shape: { type: "box" }, copies: { x: 1000, y: 1000, z: 1000 } })],
+    ["d.json", JSON.stringify({ format: 1, bodies: [], hand: { type: "replay", file: "/dev/zero" } })],
+    ["\u0000\n.obj", "v 1 2 3"], ["x".repeat(3000) + ".stl", randomBytes(500)], ["", ""], [".", "x"], ["e.ply", "ply\nformat ascii 1.0\nelement vertex 4294967295\n"],
+  ];
+  const answers = [];
+  for (let i = 0; i < 200; ++i) {
+    const [name, body] = i % 2 ? pick(files) : [`${i}.${pick(["obj", "stl", "ply", "off", "json"])}`, randomBytes(Math.floor(Math.random() * 4000))];
+    answers.push(await upload(engine.port, name, body));
+  }
+  assert.equal(await upload(engine.port, "a.obj", "v 0 0 0", { Origin: "http://evil.example" }), 403);
+  assert.ok(answers.every((a) => [202, 503].includes(a)) && answers.includes(202), [...new Set(answers)].join());
+  const socket = await RawSocket.open(engine.port); // it still speaks to pages
+  socket.close();
+  const { code, summary } = await engine.stop();
+  assert.equal(code, 0);
+  assert.ok(summary.ticks > 0 && summary.malformed === 0);
 });
 
 test("10,000 malformed messages change nothing", async () => {

@@ -153,7 +153,7 @@ test("plots tell percentiles", async () => {
   await until(() => window.palpate.percentiles().tick?.p99 > 0 && window.palpate.percentiles().step?.p99 > 0);
   const { tick, step } = await read("percentiles");
   assert.ok(tick.p50 <= tick.p99 && step.p50 <= step.p99);
-  await untilText(".plot:nth-child(2) .figures", /p50 [\d.]+ · p99 [\d.]+ µs/);
+  await untilText("[data-plot=tick] .figures", /p50 [\d.]+ · p99 [\d.]+ µs/);
 });
 
 test("colours show deformation and stress", async () => {
@@ -243,11 +243,11 @@ test("keyboard, grip and gamepad take the tool", async () => {
 test("every control is reached by the keyboard, and a picture is saved", async () => {
   await page.focus("#canvas");
   const reached = new Set();
-  for (let i = 0; i < 40; ++i) {
+  for (let i = 0; i < 50; ++i) {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => document.activeElement?.id || document.activeElement?.dataset?.name || ""));
   }
-  for (const id of ["canvas", "pause", "reset", "speed", "scene", "method", "colouring", "model", "friction", "extra_latency", "record", "play", "repeat", "save-scene", "picture", "theme"])
+  for (const id of ["canvas", "pause", "reset", "speed", "scene", "open", "method", "colouring", "model", "friction", "extra_latency", "record", "play", "repeat", "save-scene", "picture", "theme"])
     assert.ok(reached.has(id), `${id} is not reached: ${[...reached]}`);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#picture")]);
   assert.equal(download.suggestedFilename(), "palpate-sine-static.png");
@@ -290,7 +290,7 @@ test("two tools: two arrows, and the mouse takes the one it points at", async ()
   assert.ok(Math.hypot(...now.tools[0].device.position.map((x, i) => x - [-0.037, 0, 0][i])) < 1e-7, "the left hand is where its script has it");
   await untilText("#who", /^You hold right/);
   await untilText("#tools .chosen", /^right$/);
-  await untilText(".plot:first-child .figures", /^right$/);
+  await untilText("[data-plot=force] .figures", /^right$/);
   await picture("two-hands");
   await page.mouse.up();
   await page.selectOption("#speed", "1");

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "palpate/geometry/mesh_check.h"
 #include "palpate/geometry/triangle_mesh.h"
@@ -34,9 +36,15 @@ struct LoadedMesh {
 /// of that format, numbers not finite, indices out of range, empty, and what repair_mesh() refuses.
 LoadedMesh load_mesh(const std::filesystem::path& path, const MeshFileOptions& options = {});
 
+/// The same of a file's content; `name` tells the format by its ending, and stands in messages.
+LoadedMesh parse_mesh(const std::string& name, std::string_view bytes, const MeshFileOptions& options = {});
+
 /// Writes `mesh` in the format that the ending names (.obj, .stl, .ply, .off, .vtk), coordinates such that reading
 /// gives the same bits; only .stl (binary) rounds to float and forgets which triangles share a vertex. Throws
 /// InputError if the ending is unknown or the file cannot be written.
 void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh);
+
+/// The content of an .off file, which is read as the same bits.
+std::string format_off(const TriangleMesh& mesh);
 
 }  // namespace palpate

@@ -57,6 +57,9 @@ void set_slow_period(Scene& scene, double slow_period) noexcept;
 Scene load_scene(const std::string& file);
 /// The same from text; `file` is for messages and for the folder that mesh files are relative to.
 Scene parse_scene(std::string text, const std::string& file);
+/// The same of a scene that comes from elsewhere and must not make this machine read its files: one that names any is
+/// refused.
+Scene parse_lone_scene(std::string text, const std::string& file);
 
 /// The text of a scene file that is read as an equal scene, bit for bit. What has its standard value is left out; there
 /// are no comments in it, whatever was in the file that the scene was read from.

@@ -70,10 +70,11 @@ struct FigureShape {
   bool operator==(const FigureShape&) const = default;
 };
 
-/// From a file: OBJ, STL, PLY or OFF.
+/// From a file (OBJ, STL, PLY or OFF), or written in the scene itself. Exactly one of the two.
 struct MeshShape {
   std::string file{};  ///< relative to the scene file, or data:NAME (see data_folder())
-  double scale = 1.0;  ///< metres in one unit of the file
+  std::string data{};  ///< the text of an OFF file
+  double scale = 1.0;  ///< metres in one unit of the file or the data
   bool operator==(const MeshShape&) const = default;
 };
 

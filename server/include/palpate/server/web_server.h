@@ -26,6 +26,20 @@ struct WebServerSettings {
   double max_message_rate = 400.0;  ///< most messages a page may send [1/s]; the rest is counted and dropped
   std::size_t max_clients = 16;     ///< pages at once
   std::size_t max_waiting = 1024;   ///< messages kept until take()
+  std::size_t max_upload = 0;       ///< longest file that a page may send [bytes]; 0: none may
+  std::size_t max_uploads = 2;      ///< files on their way or kept until take_upload()
+};
+
+/// A message from a page. Pages are told by numbers, which never come again.
+struct PageMessage {
+  std::uint64_t page = 0;
+  std::string text;
+};
+
+/// A file that a page sent. Its name is for people and tells the format; it is never a path.
+struct Upload {
+  std::string name;
+  std::string bytes;
 };
 
 /// What pages did that they should not.
@@ -42,12 +56,16 @@ struct WebServerCounters {
 /// channel as soon as it has taken what was sent before: latest wins, nobody waits for a slow page, and a new page gets
 /// everything. The first two go before the others, which take turns, so that none starves at a slow page.
 ///
+/// The first thing that a page gets is its number, as {"you":1}. Files come by POST to kUploadPath?name=…
+///
 /// A page of another site cannot speak to it: Host must be the server's own name, Origin the same. Nothing that a page
 /// sends is a file name to the server.
 /// Thread: all calls from one thread, which is neither of the loops'.
 class WebServer {
  public:
   static constexpr std::size_t kChannels = 5;
+  static constexpr std::string_view kUploadPath = "/open";
+  static constexpr std::size_t kMaxName = 80;  ///< of an upload; what is longer is cut [bytes]
 
   /// Throws InputError if it cannot listen, or if the address is open to others and there is no token.
   WebServer(const WebServerSettings& settings, std::span<const WebAsset> assets);
@@ -65,7 +83,10 @@ class WebServer {
   void publish_file(std::string path, std::string type, std::string content);
 
   /// The oldest message from any page that was not taken yet. False: none.
-  bool take(std::string& message);
+  bool take(PageMessage& message);
+  /// The same of files.
+  bool take_upload(Upload& upload);
+  bool is_connected(std::uint64_t page) const;
 
   WebServerCounters counters() const;
 

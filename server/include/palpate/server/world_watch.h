@@ -27,6 +27,8 @@ class WorldWatch final : public LoopWatch {
   /// `fingers` of each tool, which are no bodies of the world; tools at the end that have none may be missing.
   explicit WorldWatch(const World& world, std::vector<std::vector<Finger>> fingers = {});
 
+  /// Places on the scene's hands' ways, so that pages look there too; empty: not known.
+  void set_ways(std::vector<Vec3> ways) noexcept { ways_ = std::move(ways); }
   /// Which loop moves the world: the fast one, so that every sixteenth tick copies it out, or the slow one, so that
   /// every step does. Before a run.
   void set_moves_in_ticks(bool in_ticks) noexcept { moves_in_ticks_ = in_ticks; }
@@ -86,6 +88,7 @@ class WorldWatch final : public LoopWatch {
 
   const World& world_;
   const std::vector<std::vector<Finger>> fingers_;  ///< of the tools
+  std::vector<Vec3> ways_;
   bool moves_in_ticks_ = false;
   std::uint64_t ticks_ = 0;   ///< fast thread
   std::vector<Shown> shown_;  ///< those that move first

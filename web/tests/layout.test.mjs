@@ -1,0 +1,145 @@
+// What is where on the page, at the sizes that people have: nothing hidden, nothing cut off, nothing behind text.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { startEngine } from "./engine.mjs";
+import { openBrowser, openPage } from "./page.mjs";
+
+const kSizes = [{ width: 1600, height: 900 }, { width: 1280, height: 720 }, { width: 390, height: 844 }];
+let browser, engine, viewer, page;
+const errors = [];
+
+before(async () => {
+  engine = await startEngine("organ");
+  browser = await openBrowser();
+  viewer = await openPage(browser, engine.url, errors, { viewport: kSizes[1] }, () => {
+    // All that is ever written about the model's age.
+    window.ages = new Set();
+    setInterval(() => {
+      for (const row of document.querySelectorAll("#loops tr")) if (row.firstChild.textContent === "Model age") window.ages.add(row.lastChild.textContent);
+    }, 5);
+  });
+  page = viewer.page;
+});
+
+after(async () => {
+  await browser?.close();
+  await engine?.kill();
+});
+
+test("a scene with a slow loop never claims to have none", async () => {
+  await viewer.until(() => [...window.ages].some((a) => /^\d+ ms$/.test(a)));
+  const ages = await page.evaluate(() => [...window.ages]);
+  assert.ok(ages.every((a) => /^(–|\d+ ms)$/.test(a)), ages.join());
+});
+
+test("what one needs first is on the first screen", async () => {
+  const areSeen = (all) => document.documentElement.scrollWidth <= innerWidth && all.every((q) => {
+    const r = document.querySelector(q).getBoundingClientRect();
+    return r.width > 0 && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth;
+  });
+  for (const size of kSizes) {
+    await page.setViewportSize(size);
+    await viewer.until((w) => innerWidth === w, size.width);
+    await viewer.until(() => document.querySelectorAll("#loops tr").length >= 9);
+    const wanted = ["#force", "#who", "#pause", "#reset", "#record", "#scene", "#open", ...(size.width > 1000 ? ["#loops", "#method", "[data-plot=force]", "[data-plot=tick]", "[data-plot=step]"] : ["[data-plot=force]"])];
+    await viewer.until(areSeen, wanted, 10); // and nothing sticks out
+  }
+});
+
+test("the camera shows bodies, tool and the hand's way between the texts, in every size", async () => {
+  for (const scene of ["sine-static", "two-hands", "wire", "zhuang-hand", "polyp"]) {
+    await viewer.chooseScene(scene);
+    for (const size of kSizes.slice(1)) {
+      await page.setViewportSize(size);
+      // What is fitted follows the picture's size by a frame.
+      await viewer.until((s) => {
+        const { left, right, top, bottom } = window.palpate.framed();
+        const stage = document.querySelector("#stage").getBoundingClientRect();
+        const above = document.querySelector("header").getBoundingClientRect().bottom;
+        const below = document.querySelector("#below").getBoundingClientRect().top;
+        const filled = Math.max((right - left) / stage.width, (bottom - top) / (below - above));
+        return innerWidth === s.width && left >= stage.left && right <= stage.right && top >= above - 1 && bottom <= below + 1 && filled > 0.7;
+      }, size, 15);
+    }
+  }
+});
+
+/// How many pixels between `inner` and `r` from the tool have its colour.
+const countToolPixels = (inner, reach) => page.evaluate(async ([inner, r]) => {
+  const image = new Image();
+  image.src = window.palpate.picture();
+  await image.decode();
+  const c = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+  c.drawImage(image, 0, 0);
+  const stage = document.querySelector("#canvas").getBoundingClientRect();
+  const at = window.palpate.toScreen(window.palpate.frame().tool.position);
+  const scale = image.width / stage.width;
+  const { data, width } = c.getImageData((at.x - stage.left - r) * scale, (at.y - stage.top - r) * scale, 2 * r * scale, 2 * r * scale);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const away = Math.hypot(((i / 4) % width) / scale - r, Math.floor(i / 4 / width) / scale - r);
+    if (away > inner && away < r && data[i] > 190 && data[i + 1] > 130 && data[i + 1] < 215 && data[i + 2] < 120) ++count;
+  }
+  return count / scale ** 2;
+}, [inner, reach]);
+
+test("a point is seen wherever it is, and taken at its rim", async () => {
+  await page.setViewportSize(kSizes[1]);
+  await viewer.chooseScene("wall");
+  await viewer.until(() => Math.hypot(...window.palpate.frame().force) > 0.5); // in the surface
+  await page.click("#pause");
+  await viewer.until(() => window.palpate.state().paused);
+  for (let i = 0; ; ++i, await page.waitForTimeout(100)) {
+    const pixels = await countToolPixels(9, 16);
+    if (pixels > 60) break; // of a ring of radius 12 and more than two wide: it has 150, and a part is behind the arrow
+    assert.ok(i < 100, `${pixels} pixels`);
+  }
+  await page.click("#pause");
+  await viewer.until(() => !window.palpate.state().paused);
+  const at = await viewer.toolAt();
+  await page.mouse.move(at.x + 12, at.y);
+  await page.mouse.down();
+  await viewer.until(() => window.palpate.frame().held);
+  await page.mouse.up();
+  await viewer.until(() => !window.palpate.frame().held);
+});
+
+test("where nothing is soft, it says that there is nothing to colour", async () => {
+  await page.selectOption("#colouring", "stress");
+  await viewer.untilText("#legend-name", /^Nothing to colour/);
+  await viewer.chooseScene("soft-block");
+  await viewer.untilText("#legend-name", /^Von Mises/);
+  await page.selectOption("#colouring", "plain");
+  await viewer.until(() => document.querySelector("#legend").hidden);
+});
+
+test("plots go on while the scene's hand begins again; microseconds and torque where they are", async () => {
+  await viewer.chooseScene("sine-static"); // two seconds long
+  await viewer.until(() => window.palpate.plotted().to > 2.5 && window.palpate.frame().time < 2);
+  const { from, to, ticks } = await viewer.read("plotted");
+  assert.ok(from < 2 && to > 2.5, `${from} to ${to} s`); // what was before is still there
+  assert.ok(ticks > 100);
+  await viewer.untilText("[data-plot=step] b", /\[µs\]/);
+  assert.ok(await page.evaluate(() => document.querySelector("[data-plot=torque]").clientWidth === 0));
+  await viewer.chooseScene("two-hands");
+  await viewer.until(() => document.querySelector("[data-plot=torque]").clientWidth > 0);
+  await viewer.picture("torque");
+});
+
+test("a report on a phone shows every verdict without scrolling aside", async () => {
+  execFileSync(process.env.PALPATE, ["reproduce", "susa-cube", "--quick", "-o", process.env.PICTURES]);
+  const report = await browser.newPage({ viewport: kSizes[2] });
+  await report.goto(`file://${process.env.PICTURES}/susa-cube.html`);
+  const right = await report.evaluate(() => [...document.querySelectorAll(".claims tbody td")].map((cell) => cell.getBoundingClientRect().right));
+  assert.ok(right.length >= 4 && right.every((x) => x > 0 && x <= 390), right.join());
+  await report.close();
+});
+
+test("when the engine ends, no force is left", async () => {
+  await viewer.until(() => Math.hypot(...window.palpate.frame().force) > 0.3 && document.querySelectorAll("#labels .force").length > 0);
+  await engine.kill();
+  await viewer.untilText("#force", /^–$/);
+  await viewer.until(() => document.querySelectorAll("#labels *").length === 0);
+  assert.deepEqual(errors, []);
+});

@@ -1,0 +1,125 @@
+// A mesh of one's own, dropped onto the page: it is there, it is felt, it is saved.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { startEngine } from "./engine.mjs";
+import { openBrowser, openPage } from "./page.mjs";
+
+let browser, engine, viewer, page;
+const errors = [];
+
+before(async () => {
+  engine = await startEngine("wall");
+  browser = await openBrowser();
+  viewer = await openPage(browser, engine.url, errors, { viewport: { width: 1280, height: 720 } });
+  page = viewer.page;
+});
+
+after(async () => {
+  await browser?.close();
+  await engine?.kill();
+});
+
+/// A closed ball of quadrangles and triangles as OBJ text; open: without its lower cap.
+function ball(radius, open = false, rings = 16, around = 24) {
+  const lines = [`v 0 ${radius} 0`];
+  for (let i = 1; i < rings; ++i) {
+    for (let k = 0; k < around; ++k) {
+      const [a, b] = [(Math.PI * i) / rings, (2 * Math.PI * k) / around];
+      lines.push(`v ${radius * Math.sin(a) * Math.cos(b)} ${radius * Math.cos(a)} ${radius * Math.sin(a) * Math.sin(b)}`);
+    }
+  }
+  lines.push(`v 0 ${-radius} 0`);
+  const at = (i, k) => 2 + (i - 1) * around + (k % around);
+  for (let k = 0; k < around; ++k) {
+    lines.push(`f 1 ${at(1, k + 1)} ${at(1, k)}`);
+    for (let i = 1; i < rings - 1; ++i) lines.push(`f ${at(i, k)} ${at(i, k + 1)} ${at(i + 1, k + 1)} ${at(i + 1, k)}`);
+    if (!open) lines.push(`f ${at(rings - 1, k)} ${at(rings - 1, k + 1)} ${2 + (rings - 1) * around}`);
+  }
+  return lines.join("\n") + "\n";
+}
+
+/// As if somebody let a file fall onto the page.
+const drop = (name, text) => page.evaluate(([n, t]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([t], n));
+  for (const type of ["dragenter", "dragover", "drop"]) document.querySelector("#canvas").dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+}, [name, text]);
+const felt = () => viewer.until(() => Math.hypot(...window.palpate.frame().force) > 0.3);
+const shows = (scene) => viewer.until((s) => window.palpate.state().scene === s && window.palpate.frame().time < 5, scene);
+
+test("a dropped mesh in millimetres is soft, of the right size, and felt", async () => {
+  await drop("my ball.obj", ball(45));
+  await shows("my-ball");
+  const { file, scenes } = await viewer.read("state");
+  assert.equal(file.open, "my ball.obj");
+  assert.equal(file.mesh.scale, 0.001);
+  assert.ok(file.mesh.soft && file.mesh.cell > 0.005 && file.mesh.cell < 0.03, `${file.mesh.cell} m`);
+  assert.ok(scenes.includes("my-ball"));
+  await viewer.untilText("#file-figures", /^90 mm × 90 mm × 90 mm · 720 triangles$/);
+  await viewer.untilText("#file-notes", /millimetres/);
+  await felt();
+  await viewer.picture("opened");
+});
+
+test("static or soft, units and cells are chosen there", async () => {
+  await page.check("#file-kind input[value=static]");
+  await viewer.until(() => window.palpate.state().file.mesh.soft === false && !window.palpate.state().file.busy);
+  await viewer.until(() => document.querySelector("#file-cell-row").hidden);
+  await felt();
+  await page.check("#file-kind input[value=soft]");
+  await viewer.until(() => window.palpate.state().file.mesh.soft && !window.palpate.state().file.busy);
+  const before = (await viewer.read("state")).file.mesh.cell;
+  await page.evaluate((c) => {
+    const input = document.querySelector("#file-cell");
+    input.value = String(Math.log10(c));
+    input.dispatchEvent(new Event("change"));
+  }, 1.3 * before);
+  await viewer.until((c) => Math.abs(window.palpate.state().file.mesh.cell / c - 1) < 1e-3, 1.3 * before);
+  await page.selectOption("#file-units", { label: "no matter: 20 cm long" });
+  await viewer.untilText("#file-figures", /^200 mm/);
+});
+
+test("what is saved is one file that the other commands read, and the page too", async () => {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save-scene")]);
+  const path = `${process.env.PICTURES}/my-ball.json`;
+  await download.saveAs(path);
+  const saved = JSON.parse(readFileSync(path, "utf8"));
+  assert.match(saved.bodies[0].shape.data, /^OFF\n/);
+  assert.match(execFileSync(process.env.PALPATE, ["check", path], { encoding: "utf8" }), /^valid$/m);
+  await viewer.chooseScene("wall");
+  await page.setInputFiles("#file-input", path);
+  await shows("my-ball");
+  await viewer.until(() => window.palpate.state().file.mesh === null); // a scene, as it is
+  assert.ok(await page.evaluate(() => document.querySelector("#file").hidden));
+  await felt();
+});
+
+test("an open mesh is static, and says why it is not soft", async () => {
+  await drop("open.obj", ball(0.05, true));
+  await shows("open");
+  await viewer.untilText("#file-notes", /cannot be soft: it has holes/);
+  assert.ok(await page.evaluate(() => document.querySelector("#file-kind input[value=soft]").disabled));
+  await felt();
+});
+
+test("what is wrong is said, and what ran runs on", async () => {
+  await drop("bad.obj", "v 0 0 0\nv 1 0 zero\n");
+  await viewer.untilText("#file-status-text", /bad\.obj:2: "zero" is not a number/);
+  await page.click("#file-error-close");
+  await viewer.until(() => document.querySelector("#file-status").hidden);
+  await drop("letter.docx", "x");
+  await viewer.untilText("#file-status-text", /letter\.docx: not a file that can be opened here/);
+  await drop("evil.json", JSON.stringify({ format: 1, bodies: [{ type: "static", shape: { type: "mesh", file: "/etc/passwd" } }], hand: { type: "scripted", path: { type: "circle" } } }));
+  await viewer.untilText("#file-status-text", /names the file "\/etc\/passwd"/);
+  const large = `${process.env.PICTURES}/large.stl`;
+  writeFileSync(large, Buffer.alloc(17 * 1024 * 1024));
+  await page.setInputFiles("#file-input", large);
+  await viewer.untilText("#file-status-text", /large\.stl: 17\.0 MB; at most 16\.0 MB/);
+  const { scene } = await viewer.read("state");
+  assert.equal(scene, "open");
+  const t = (await viewer.read("frame")).time;
+  await viewer.until((before) => window.palpate.frame().time !== before, t);
+  assert.deepEqual(errors, []);
+});
