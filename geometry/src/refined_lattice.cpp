@@ -8,7 +8,7 @@
 namespace palpate {
 namespace {
 
-constexpr int kEdges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+constexpr int kEdgesOfATet[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 /// Units in half a cell: room for cells of a 256th, and still no overflow for the largest lattice.
 constexpr int kUnits = 256;
 constexpr int kMostLevels = 21;
@@ -45,7 +45,7 @@ std::array<std::int32_t, 2> RefinedLattice::longest_edge(std::int32_t t) const n
   const Tet& tet = tets_[as_size(t)];
   std::array<std::int32_t, 2> best{};
   std::int64_t longest = 0;
-  for (const auto& edge : kEdges) {
+  for (const auto& edge : kEdgesOfATet) {
     const LatticePoint &p = place_[as_size(tet[edge[0]])], &q = place_[as_size(tet[edge[1]])];
     std::int64_t length = 0;
     for (int axis = 0; axis < 3; ++axis) length += std::int64_t{p[axis] - q[axis]} * (p[axis] - q[axis]);
@@ -130,7 +130,7 @@ void RefinedLattice::connect() {
     const Tet& tet = tets_[t];
     const double reach = kReach * compute_width(tet);
     for (const std::int32_t p : tet) reach_[as_size(p)] = std::min(reach_[as_size(p)], reach);
-    for (const auto& edge : kEdges) {
+    for (const auto& edge : kEdgesOfATet) {
       edges.emplace_back(tet[edge[0]], tet[edge[1]]);
       edges.emplace_back(tet[edge[1]], tet[edge[0]]);
     }

@@ -9,6 +9,7 @@
 #include "mesh_edges.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/mesh_holes.h"
 #include "palpate/geometry/solid_fit.h"
 #include "refined_lattice.h"
 #include "stuffer.h"
@@ -76,7 +77,7 @@ void make_boundary_manifold(TetMesh& mesh) {
 
 /// Cells are made finer only up to so many times the lattice's tets, and so many more: who asks for a cell has an idea
 /// of how much it may cost.
-constexpr std::size_t kMostGrowth = 4, kMostExtra = 40'000;
+constexpr std::size_t kMostGrowth = 4, kMostExtra = 120'000;
 
 template <typename Lattice>
 TetMesh stuff(const ImplicitFunction& f, const Lattice& lattice, std::vector<double>& value) {
@@ -188,6 +189,11 @@ TetMesh make_tets(const ImplicitFunction& f, const BoundingBox& box, double cell
 
 TetMesh make_tets(const TriangleTree& surface, double cell) {
   const MeshReport report = check_mesh(surface.mesh());
+  if (report.boundary_edges > 0)
+    fail_input(
+        "tets: the surface must be closed; this one has {}. --fill-holes of palpate mesh closes them, or "
+        "\"repair\": true in a scene's mesh",
+        describe_holes(find_holes(surface.mesh())));
   if (!report.closed || !report.consistent || !(report.volume > 0.0)) {
     fail_input("tets: the surface must be closed and oriented outward: {}", report.describe());
   }

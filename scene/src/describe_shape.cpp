@@ -71,6 +71,8 @@ void describe_mesh(Fields& f, MeshShape& s) {
          s.file, "");
   f.number({.name = "scale", .doc = "metres in one unit of the file", .unit = "m"}, s.scale, MeshShape{}.scale,
            {0.0, 1e6, true});
+  f.boolean({.name = "repair", .doc = "fill the holes of the surface; `palpate mesh` says what holes there are"},
+            s.repair, MeshShape{}.repair);
 }
 
 }  // namespace

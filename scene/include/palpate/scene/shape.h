@@ -72,8 +72,9 @@ struct FigureShape {
 
 /// From a file: OBJ, STL, PLY or OFF.
 struct MeshShape {
-  std::string file{};  ///< relative to the scene file, or data:NAME (see data_folder())
-  double scale = 1.0;  ///< metres in one unit of the file
+  std::string file{};   ///< relative to the scene file, or data:NAME (see data_folder())
+  double scale = 1.0;   ///< metres in one unit of the file
+  bool repair = false;  ///< its holes are filled
   bool operator==(const MeshShape&) const = default;
 };
 
