@@ -44,7 +44,7 @@ if $has_viewer; then
 fi
 "$palpate" check organ --json > "$work/check.json"
 for key in '"mass"' '"fixed_nodes"' '"nearest_distance"' '"warnings"'; do grep -q "$key" "$work/check.json" || fail "check --json has no $key"; done
-"$palpate" check wall | grep -q '^hand    scripted; .* from "' || fail "check says how near the hand comes"
+"$palpate" check sine-static | grep -q '^hand    scripted; .* from "sine surface" at the nearest' || fail "check says how near the hand comes"
 "$palpate" check organ --json | is_json bodies || fail "check --json"
 "$palpate" check organ --write | is_json bodies || fail "check --write"
 "$palpate" check organ --write - | cmp -s - <("$palpate" check organ --write) || fail "check --write -"
@@ -86,7 +86,7 @@ grep -q "^angles  dihedral" "$work/out" && grep -q "^written $work/cube.vtu" "$w
 "$palpate" mesh "$work/cube.vtu" --ascii --output "$work/text.vtu" >/dev/null && "$palpate" mesh "$work/text.vtu" --output "$work/again.vtu" >/dev/null \
   && cmp "$work/cube.vtu" "$work/again.vtu" || fail "text changes a volume"
 "$palpate" mesh "$work/cube.off" --voxels 0.25 --output "$work/hexes.vtu" --json | is_json hexes || fail "mesh --voxels"
-"$palpate" mesh "$work/hexes.vtu" | grep >/dev/null "64 hexes, 125 vertices, volume 1 m" || fail "mesh does not read the hexes that it wrote"
+"$palpate" mesh "$work/hexes.vtu" | grep >/dev/null "125 hexes, 216 vertices, volume 1.953 m" || fail "mesh does not read the hexes that it wrote"
 "$palpate" mesh "$work/cube.off" | grep >/dev/null "from    (0, 0, 0) m to (1, 1, 1) m, centre (0.5, 0.5, 0.5) m" || fail "mesh prints bounds and centre"
 # A cube without its last two triangles: one hole, which can be filled.
 sed -e 's/^8 12 0/8 10 0/' -e '/^3 1 3 5$/d' -e '/^3 3 7 5$/d' "$work/cube.off" > "$work/open.off"

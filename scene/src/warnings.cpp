@@ -95,8 +95,11 @@ ToolPoints list_tool_points(const ToolSettings& tool) {
     out.points.push_back(-tool.length * i / tool.beams * Vec3::UnitY());
   if (tool.kind == Kind::kFingers) {
     for (const Finger& finger : tool.fingers) {
-      out.points.push_back(finger.open.position);
-      out.radius = std::max(out.radius, finger.radius);
+      for (const Pose& pose : {finger.open, finger.closed}) {
+        out.points.push_back(pose.position);
+        for (const Vec3& v : finger.surface.vertices) out.points.push_back(pose.rotation * v + pose.position);
+      }
+      if (finger.surface.vertices.empty()) out.radius = std::max(out.radius, finger.radius);
     }
   }
   if (out.points.empty()) out.points.push_back(Vec3::Zero());
@@ -117,10 +120,10 @@ bool is_tied(const World& world, int body) {
                      [&](const Joint& joint) { return joint.body_a == body || joint.body_b == body; });
 }
 
-/// Whether something lies below a body, along gravity, or beside it where there is none: it could bear it.
+/// Whether something lies below a body, along gravity, that could bear it. Without gravity several tools can hold it.
 bool is_borne(const World& world, std::size_t body, const std::vector<Vec3>& positions) {
   const Vec3 gravity = world.settings().gravity;
-  if (!(gravity.norm() > 0.0)) return false;
+  if (!(gravity.norm() > 0.0)) return world.tools().size() > 1;
   const Vec3 down = gravity.normalized();
   const BoundingBox box = compute_bounding_box(positions);
   const Vec3 lowest = box.center() + 0.5 * box.size().cwiseAbs().dot(down.cwiseAbs()) * down;
@@ -176,7 +179,10 @@ void warn_of_shape(const Scene& scene, const World& world, const SceneBody& body
 void warn_of_hand(const Scene& scene, const World& world, std::size_t tool, std::vector<std::string>& out) {
   const Approach a = find_approach(scene, world, tool);
   const std::string who = scene.tools.size() == 1 ? "" : scene.tools[tool].name + ": ";
-  if (a.start < -kInside)
+  // A wire bends out of what it was laid through and may be tied to it; of fingers the closed ones are looked at too.
+  const auto& kind = scene.tools[tool].tool.kind;
+  const bool may = std::holds_alternative<SceneChainTool>(kind) || std::holds_alternative<SceneFingersTool>(kind);
+  if (a.start < -kInside && !may)
     out.push_back(fmt::format("{}the tool starts {:.3g} m inside \"{}\"; begin the path outside it", who, -a.start,
                               a.start_body));
   if (a.nearest > kNear)
