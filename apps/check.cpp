@@ -9,6 +9,7 @@
 #include "palpate/methods/registry.h"
 #include "palpate/record/metrics.h"
 #include "palpate/scene/builtin.h"
+#include "palpate/scene/warnings.h"
 #include "text_file.h"
 
 namespace palpate {
@@ -41,6 +42,12 @@ struct DescribeTool {
   }
 };
 
+/// A distance from a body, or how deep in it.
+std::string format_distance(double distance, const std::string& body) {
+  return fmt::format("{} {} \"{}\"", format_quantity(std::abs(distance), "m"), distance < 0.0 ? "inside" : "from",
+                     body);
+}
+
 const char* kind_of(const WorldBody& body) {
   if (!body.body) return "plane";
   if (body.body->block_count() == 0) return "static";
@@ -53,6 +60,14 @@ std::span<const WorldBody> other_bodies(const World& world) {
   const std::size_t count =
       world.is_static() ? world.bodies().size() : world.bodies().size() - world.static_surfaces().size();
   return world.bodies().first(count);
+}
+
+/// Of what can be fixed: how much of it is.
+std::string fixed_text(const WorldBody& body) {
+  const std::string_view kind = kind_of(body);
+  const int fixed = count_fixed(body);
+  if (kind == "soft") return fmt::format(", {} fixed node{}", fixed, fixed == 1 ? "" : "s");
+  return kind == "chain" && fixed > 0 ? fmt::format(", {} fixed node{}", fixed, fixed == 1 ? "" : "s") : "";
 }
 
 /// Past the last of the numbered copies ("cube 1", "cube 2", …) that begin at `first`.
@@ -76,8 +91,19 @@ std::string advice_line(const Scene& scene, World& world, const std::string& giv
   return fmt::format("likely {}: {}; measured by: palpate advise {}", all.front().method, all.front().reason, given);
 }
 
+void print_hand(const Scene& scene, const World& world, std::size_t tool) {
+  const std::string_view kind = kind_name(scene.tools[tool].hand);
+  const std::string device = make_device(scene, tool)->info().name;
+  const Approach a = find_approach(scene, world, tool);
+  fmt::print("hand    {}{}", kind, device == kind ? "" : fmt::format(" ({})", device));
+  if (!a.body.empty())
+    fmt::print("; {} at the start, {} at the nearest, after {:.3g} s", format_distance(a.start, a.start_body),
+               format_distance(a.nearest, a.body), a.time);
+  fmt::print("\n");
+}
+
 /// Several tools are set apart by a line with the name of each.
-void print_tools(const Scene& scene) {
+void print_tools(const Scene& scene, const World& world) {
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     const HeldTool& held = scene.tools[i];
     if (scene.tools.size() > 1) {
@@ -86,7 +112,7 @@ void print_tools(const Scene& scene) {
     }
     fmt::print("tool    {}, coupling {} N/m, {} N·s/m\n", std::visit(DescribeTool{}, held.tool.kind),
                held.tool.coupling.stiffness, held.tool.coupling.damping);
-    fmt::print("hand    {} ({})\n", kind_name(held.hand), make_device(scene, i)->info().name);
+    print_hand(scene, world, i);
   }
 }
 
@@ -95,7 +121,7 @@ void print_text(const Scene& scene, World& world, const std::vector<std::string>
   if (scene.tools.size() == 1) print_method(scene.first().method);
   fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
              1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
-  print_tools(scene);
+  print_tools(scene, world);
   for (const StaticSurface& body : world.static_surfaces()) {
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
                check_mesh(body.surface.mesh()).describe());
@@ -106,9 +132,11 @@ void print_text(const Scene& scene, World& world, const std::vector<std::string>
     const std::size_t next = end_of_copies(others, i);
     if (!world.is_tool(static_cast<int>(i))) {
       const std::string name = next > i + 1 ? fmt::format("{} … {}", body.name, others[next - 1].name) : body.name;
-      fmt::print("body    {}: {}, friction {}; {} unknowns, surface of {} triangles{}\n", name, kind_of(body),
-                 body.shape.friction, body.body ? 3 * body.body->block_count() : 0,
-                 body.body ? body.body->surface().triangles.size() : 0, next > i + 1 ? " each" : "");
+      const double mass = compute_mass(body);
+      fmt::print("body    {}: {}, friction {}; {}{} unknowns, surface of {} triangles{}{}\n", name, kind_of(body),
+                 body.shape.friction, mass > 0.0 ? format_quantity(1e3 * mass, "g") + ", " : "",
+                 body.body ? 3 * body.body->block_count() : 0, body.body ? body.body->surface().triangles.size() : 0,
+                 next > i + 1 ? " each" : "", fixed_text(body));
     }
     i = next;
   }
@@ -116,6 +144,17 @@ void print_text(const Scene& scene, World& world, const std::vector<std::string>
   for (const std::string& warning : warnings) fmt::print("warning {}\n", warning);
   fmt::print("valid\n");
   fmt::print("advice  {}\n", advice_line(scene, world, given));
+}
+
+/// Null where there is nothing to come near to.
+Json approach_json(const Scene& scene, const World& world, std::size_t tool) {
+  const Approach a = find_approach(scene, world, tool);
+  if (a.body.empty()) return nullptr;
+  return {{"start_distance", a.start},
+          {"start_body", a.start_body},
+          {"nearest_distance", a.nearest},
+          {"nearest_body", a.body},
+          {"nearest_time", a.time}};
 }
 
 void print_json(const Scene& scene, const World& world, const std::vector<std::string>& warnings) {
@@ -136,6 +175,8 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
     bodies.push_back({{"name", body.name},
                       {"type", kind_of(body)},
                       {"friction", body.shape.friction},
+                      {"mass", compute_mass(body)},
+                      {"fixed_nodes", count_fixed(body)},
                       {"unknowns", body.body ? 3 * body.body->block_count() : 0},
                       {"triangles", body.body ? body.body->surface().triangles.size() : 0}});
   }
@@ -147,12 +188,15 @@ void print_json(const Scene& scene, const World& world, const std::vector<std::s
               {"seconds", scene.run.seconds}});
   if (scene.tools.size() == 1) {
     out["hand"] = kind_name(scene.first().hand);
+    out["approach"] = approach_json(scene, world, 0);
   } else {
-    for (const HeldTool& held : scene.tools) {
+    for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+      const HeldTool& held = scene.tools[i];
       out["tools"].push_back({{"name", held.name},
                               {"type", kind_name(held.tool)},
                               {"hand", kind_name(held.hand)},
-                              {"method", held.method}});
+                              {"method", held.method},
+                              {"approach", approach_json(scene, world, i)}});
     }
   }
   out.update({{"bodies", std::move(bodies)}, {"joints", world.joints().size()}, {"warnings", warnings}});
@@ -192,6 +236,7 @@ int check_command(const CheckCommand& options) {
     for (std::string& warning : find_warnings(scene, *make_device(scene, i), i))
       warnings.push_back(scene.tools.size() == 1 ? std::move(warning) : scene.tools[i].name + ": " + warning);
   }
+  for (std::string& warning : find_world_warnings(scene, world)) warnings.push_back(std::move(warning));
   options.json ? print_json(scene, world, warnings) : print_text(scene, world, warnings, options.scene);
   return kDone;
 }

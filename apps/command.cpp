@@ -75,4 +75,11 @@ void make_parent_folder(const std::string& file) {
   if (error) fail_input("{}: the folder cannot be made ({})", folder.string(), error.message());
 }
 
+void require_folder_of(const std::string& file) {
+  const auto folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
+  fail_input("{}: there is no folder {}; make it first, or write elsewhere", file, folder.string());
+}
+
 }  // namespace palpate

@@ -56,7 +56,10 @@ class Progress {
 /// `folder/stem-001ending` with the first number that is not taken; makes the folder.
 std::string make_free_path(const std::string& folder, const std::string& stem, const std::string& ending);
 
-/// Makes the folder that `file` is to be written to, if it is missing.
+/// Makes the folder that `file` is to be written to, if it is missing: for names that we chose.
 void make_parent_folder(const std::string& file);
+
+/// Throws InputError if the folder that `file` is to be written to is not there: a mistyped one is not made.
+void require_folder_of(const std::string& file);
 
 }  // namespace palpate

@@ -1,10 +1,12 @@
 #include "palpate/cli/command_line.h"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 
 #include "command.h"
 #include "palpate/core/error.h"
+#include "palpate/core/fields.h"
 #include "palpate/core/log.h"
 #include "palpate/core/version.h"
 
@@ -36,6 +38,23 @@ void add_commands(CLI::App& app, Action& action) {
   add_export(app, action);
 }
 
+/// Throws for a first word that is no command, before CLI11 says only that it is not expected.
+void require_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.starts_with('-')) continue;
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      init_log(false);
+      fail_input("no command is called {}; there are: {}{}", quote_for_message(word), join_words(known),
+                 suggest_word(word, known));
+    }
+    return;
+  }
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{"Palpate: multi-rate haptic rendering, and how good its forces are."};
   app.name(argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "palpate");
@@ -46,6 +65,7 @@ int parse_and_run(int argc, char** argv) {
   app.footer("Example: palpate run organ --seconds 5\nExit codes: 0 done, 1 a check failed, 2 bad usage or input.");
   Action action;
   add_commands(app, action);
+  require_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {

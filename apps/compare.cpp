@@ -82,7 +82,6 @@ void print_text(const SceneComparison& comparison) {
 std::string write_files(const CompareCommand& options, const Scene& scene, const Report& report,
                         const std::string& json) {
   const std::string page = options.output.empty() ? make_free_path("reports", scene.name, ".html") : options.output;
-  make_parent_folder(page);
   write_report(report, page);
   write_text_file(page.substr(0, page.rfind(".html")) + ".json", json);
   return page;
@@ -136,6 +135,7 @@ int sweep_command(const CompareCommand& options, const Scene& scene, const Scene
 }
 
 int compare_command(const CompareCommand& options) {
+  require_folder_of(options.output);
   Scene scene = find_scene(options.scene);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
   SceneCompareOptions compare;

@@ -14,7 +14,7 @@ int export_command(const ExportCommand& options) {
   const Recording recording = read_recording(options.recording);
   if (recording.cut) log::warn("{}: cut off; what was written before is there", options.recording);
   const std::string csv = options.output.empty() ? options.recording + ".csv" : options.output;
-  make_parent_folder(csv);
+  require_folder_of(csv);
   write_csv(recording, csv);
   const std::vector<std::string> files = tick_csv_paths(recording, csv);
   for (std::size_t i = 0; i < files.size(); ++i) {

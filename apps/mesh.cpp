@@ -4,10 +4,13 @@
 #include "command.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_file.h"
+#include "palpate/geometry/mesh_holes.h"
+#include "palpate/geometry/solid_fit.h"
 #include "palpate/geometry/tet_mesher.h"
 #include "palpate/geometry/tet_quality.h"
 #include "palpate/geometry/volume_file.h"
 #include "palpate/record/metrics.h"
+#include "palpate/scene/warnings.h"
 
 namespace palpate {
 namespace {
@@ -21,6 +24,7 @@ struct MeshCommand {
   double scale = 1.0;
   double tets = 0.0;    ///< cell [m]; 0: not asked for
   double voxels = 0.0;  ///< the same
+  bool fill_holes = false;
   bool ascii = false;
   bool json = false;
 };
@@ -33,9 +37,55 @@ void print_size(const BoundingBox& box) {
   const Vec3 size = box.size();
   fmt::print("size    {} × {} × {}\n", format_quantity(size.x(), "m"), format_quantity(size.y(), "m"),
              format_quantity(size.z(), "m"));
+  fmt::print("from    ({:.4g}, {:.4g}, {:.4g}) m to ({:.4g}, {:.4g}, {:.4g}) m, centre ({:.4g}, {:.4g}, {:.4g}) m\n",
+             box.lower.x(), box.lower.y(), box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z(), box.center().x(),
+             box.center().y(), box.center().z());
+}
+
+/// The box of a mesh, as JSON.
+Json box_json(const BoundingBox& box) {
+  return {{"min", vector_json(box.lower)}, {"max", vector_json(box.upper)}, {"centre", vector_json(box.center())}};
 }
 
 // -- Surfaces
+
+/// What is to be known of a surface before something is made of it.
+struct SurfaceFaults {
+  std::vector<MeshHole> holes;
+  std::vector<SelfIntersection> crossings;
+};
+
+constexpr std::size_t kShownCrossings = 3;
+
+Json faults_json(const SurfaceFaults& f) {
+  Json holes = Json::array(), places = Json::array();
+  for (const MeshHole& h : f.holes)
+    holes.push_back({{"edges", h.loop.size()}, {"diameter", h.diameter}, {"centre", vector_json(h.centre)}});
+  for (std::size_t i = 0; i < std::min(f.crossings.size(), kShownCrossings); ++i)
+    places.push_back(vector_json(f.crossings[i].position));
+  return {{"holes", holes}, {"self_intersections", f.crossings.size()}, {"self_intersections_at", places}};
+}
+
+void print_faults(const MeshCommand& options, const SurfaceFaults& f) {
+  if (!f.holes.empty())
+    fmt::print("holes   {}; closed by: palpate mesh {} --fill-holes -o FILE\n", describe_holes(f.holes), options.file);
+  if (f.crossings.empty()) return;
+  std::string places;
+  for (std::size_t i = 0; i < std::min(f.crossings.size(), kShownCrossings); ++i) {
+    const Vec3& p = f.crossings[i].position;
+    places += fmt::format("{}({:.4g}, {:.4g}, {:.4g})", i == 0 ? "" : ", ", p.x(), p.y(), p.z());
+  }
+  fmt::print("passes  through itself at {} pair{} of triangles, at {} m{}; tets and voxels can do with that\n",
+             f.crossings.size(), f.crossings.size() == 1 ? "" : "s", places,
+             f.crossings.size() > kShownCrossings ? " and elsewhere" : "");
+}
+
+/// A part of the body larger than this is rather in millimetres.
+void print_unit_hint(const MeshCommand& options, const BoundingBox& box) {
+  if (box.size().maxCoeff() > kLargestUsual)
+    fmt::print("unit    {:.4g} m: in millimetres? Then give --scale {:g}\n", box.size().maxCoeff(),
+               0.001 * options.scale);
+}
 
 Json surface_json(const MeshReport& r) {
   return {{"vertices", r.vertices},
@@ -49,6 +99,7 @@ Json surface_json(const MeshReport& r) {
           {"volume", r.volume},
           {"min", vector_json(r.box.lower)},
           {"max", vector_json(r.box.upper)},
+          {"centre", vector_json(r.box.center())},
           {"shortest_edge", r.shortest_edge},
           {"mean_edge", r.mean_edge},
           {"longest_edge", r.longest_edge}};
@@ -73,6 +124,7 @@ Json tets_json(const TetMesh& mesh, const TetMeshReport& r) {
           {"volume", r.volume},
           {"min", vector_json(box.lower)},
           {"max", vector_json(box.upper)},
+          {"centre", vector_json(box.center())},
           {"smallest_volume", r.smallest_volume},
           {"largest_volume", r.largest_volume},
           {"smallest_dihedral_deg", r.smallest_dihedral_deg},
@@ -126,13 +178,13 @@ void print_tets(const std::string& name, const TetMesh& mesh, const TetMeshRepor
 
 void write_tets(const MeshCommand& options, const TetMesh& mesh) {
   if (!options.output.empty()) {
-    make_parent_folder(options.output);
+    require_folder_of(options.output);
     VolumeWriteOptions write;
     write.ascii = options.ascii;
     write_volume(options.output, mesh, write);
   }
   if (!options.surface.empty()) {
-    make_parent_folder(options.surface);
+    require_folder_of(options.surface);
     write_mesh(options.surface, extract_surface(mesh).mesh);
   }
 }
@@ -150,11 +202,31 @@ void finish(const MeshCommand& options, const std::string& repair, Json json) {
   }
 }
 
+/// A file of hexahedra is looked at, no more.
+int hexes_command(const MeshCommand& options, const LoadedVolume& loaded) {
+  if (!options.output.empty() || !options.surface.empty())
+    fail_input("{}: holds hexahedra, which are not converted; --output and --surface need tetrahedra", options.file);
+  const BoundingBox box = compute_bounding_box(loaded.mesh.vertices);
+  const double volume = compute_volume(loaded.mesh.vertices, loaded.hexes);
+  Json json = {{"file", options.file},         {"kind", "hexes"},
+               {"format", loaded.format},      {"vertices", loaded.mesh.vertices.size()},
+               {"hexes", loaded.hexes.size()}, {"volume", volume}};
+  json.update(box_json(box));
+  if (!options.json) {
+    fmt::print("{} ({}): {} hexes, {} vertices, volume {:.4g} m³\n", options.file, loaded.format, loaded.hexes.size(),
+               loaded.mesh.vertices.size(), volume);
+    print_size(box);
+  }
+  finish(options, "", std::move(json));
+  return kDone;
+}
+
 int volume_command(const MeshCommand& options) {
   if (options.tets > 0.0 || options.voxels > 0.0) {
     fail_input("{}: already a volume; --tets and --voxels need a closed surface", options.file);
   }
-  const LoadedVolume loaded = load_volume(options.file, {.scale = options.scale});
+  const LoadedVolume loaded = load_volume(options.file, {.scale = options.scale, .allow_hexes = true});
+  if (!loaded.hexes.empty()) return hexes_command(options, loaded);
   write_tets(options, loaded.mesh);
   Json json;
   if (options.json) {
@@ -171,30 +243,34 @@ int volume_command(const MeshCommand& options) {
 void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json) {
   const TriangleTree tree(loaded.mesh);
   double volume = 0.0;
+  std::string lost;
   if (options.tets > 0.0) {
     const TetMesh mesh = make_tets(tree, options.tets);
     write_tets(options, mesh);
     const TetMeshReport report = check_tet_mesh(mesh);
     volume = report.volume;
+    lost = compare_solid(tree, extract_surface(mesh).mesh, options.tets).describe();
     if (options.json) {
       json["tets"] = tets_json(mesh, report);
     } else {
       print_tets("tets", mesh, report);
     }
   } else {
-    if (!loaded.report.closed) fail_input("{}: the surface is open; --voxels needs a closed one", options.file);
+    if (!loaded.report.closed)
+      fail_input("{}: the surface is open ({}); --voxels needs a closed one: --fill-holes closes it", options.file,
+                 describe_holes(find_holes(loaded.mesh)));
     VoxelSettings settings;
     settings.cell = options.voxels;
     const HexGrid grid = make_voxels(tree, settings);
     for (const double fill : grid.fill) volume += fill * grid.cell.prod();
     if (!options.output.empty()) {
-      make_parent_folder(options.output);
+      require_folder_of(options.output);
       VolumeWriteOptions write;
       write.ascii = options.ascii;
       write_volume(options.output, grid, write);
     }
     if (!options.surface.empty()) {
-      make_parent_folder(options.surface);
+      require_folder_of(options.surface);
       write_mesh(options.surface, extract_surface(grid).mesh);
     }
     json["hexes"] = {{"hexes", grid.hexes.size()}, {"vertices", grid.vertices.size()}, {"volume", volume}};
@@ -203,7 +279,11 @@ void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json
   }
   const double change = volume / loaded.report.volume - 1.0;
   json["volume_change"] = change;
-  if (!options.json) fmt::print("volume  {:+.2f} % of the surface's\n", 100.0 * change);
+  json["warnings"] = Json::array();
+  if (!lost.empty()) json["warnings"].push_back(lost);
+  if (options.json) return;
+  fmt::print("volume  {:+.2f} % of the surface's\n", 100.0 * change);
+  if (!lost.empty()) fmt::print("warning {}\n", lost);
 }
 
 int surface_command(const MeshCommand& options) {
@@ -214,17 +294,22 @@ int surface_command(const MeshCommand& options) {
   }
   MeshFileOptions file_options;
   file_options.scale = options.scale;
+  file_options.repair.fill_holes = options.fill_holes;
   const LoadedMesh loaded = load_mesh(options.file, file_options);
+  const SurfaceFaults faults{find_holes(loaded.mesh), find_self_intersections(loaded.mesh)};
   if (!solid && !options.output.empty()) {
-    make_parent_folder(options.output);
+    require_folder_of(options.output);
     write_mesh(options.output, loaded.mesh);
   }
   Json json;
   if (options.json) {
     json = {{"file", options.file}, {"kind", "surface"}};
     json.update(surface_json(loaded.report));
+    json.update(faults_json(faults));
   } else {
     print_surface(options.file, loaded.report);
+    print_faults(options, faults);
+    print_unit_hint(options, loaded.report.box);
   }
   if (solid) make_solid(options, loaded, json);
   finish(options, loaded.repair.describe(), std::move(json));
@@ -249,10 +334,11 @@ void add_mesh(CLI::App& app, Action& action) {
   command->add_option("--scale", options->scale, "metres in one unit of the file")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_flag("--fill-holes", options->fill_holes, "close the holes of a surface");
   command->add_flag("--ascii", options->ascii, "write VTU and VTK as text");
   command->add_flag("--json", options->json, "as JSON");
   command->footer(
-      "Example: palpate mesh statue.off --scale 0.001 --output statue.ply\n"
+      "Example: palpate mesh statue.off --scale 0.001 --fill-holes --output statue.ply\n"
       "         palpate mesh liver.obj --scale 0.03 --tets 0.01 --output liver.vtu");
   command->callback([options, &action] {
     action = [options] { return holds_volume(options->file) ? volume_command(*options) : surface_command(*options); };

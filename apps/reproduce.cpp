@@ -122,7 +122,7 @@ class Runner {
                     expected_.compare(experiment.name, result.claims, result.notes, options_.quick)};
     Report report = make_experiment_report(experiment, result, out.expected);
     if (options_.quick) report.title += " (quick form)";
-    make_parent_folder(out.report);
+    make_parent_folder(out.report);  // -o's own folder may be new, its parent not
     write_report(report, out.report);
     return out;
   }
@@ -163,6 +163,7 @@ int reproduce_command(const ReproduceCommand& options) {
     print_list();
     return kDone;
   }
+  require_folder_of(options.output);
   std::vector<const Experiment*> chosen;
   for (const std::string& name : options.names) chosen.push_back(&find_experiment(name));
   if (options.all) {

@@ -11,6 +11,7 @@
 #include "palpate/record/recording.h"
 #include "palpate/record/replay_hand.h"
 #include "palpate/scene/builtin.h"
+#include "palpate/scene/warnings.h"
 
 namespace palpate {
 namespace {
@@ -90,6 +91,7 @@ struct HandFigures {
 struct DoneRun {
   SceneRun run;
   std::vector<std::unique_ptr<RealHand>> hands;
+  std::vector<std::string> warnings;
 };
 
 /// Of every tool, in the scene's order.
@@ -208,7 +210,7 @@ void print_json(const Scene& scene, const RunOptions& options, const DoneRun& do
   for (std::size_t i = 0; i < done.hands.size(); ++i) {
     if (done.hands[i]) out["devices"].push_back(device_json(scene.tools[i].name, *done.hands[i]));
   }
-  out.update({{"notes", s.notes}, {"recording", options.record}});
+  out.update({{"warnings", done.warnings}, {"notes", s.notes}, {"recording", options.record}});
   fmt::print("{}\n", out.dump(2));
 }
 
@@ -276,9 +278,16 @@ int run_command(RunOptions options) {
     devices.push_back(own.back().get());
     extras.starts.push_back(devices[i]->read(0.0).pose);
     if (done.hands[i]) continue;  // it has warned itself
-    for (const std::string& warning : find_warnings(scene, *devices[i], i)) log::warn("{}", warning);
+    for (std::string& warning : find_warnings(scene, *devices[i], i)) done.warnings.push_back(std::move(warning));
   }
   World world = make_world(scene, extras);
+  // A real or replayed hand goes its own way.
+  const bool scene_hands =
+      options.replay.empty() && std::none_of(done.hands.begin(), done.hands.end(), [](const auto& h) { return !!h; });
+  if (scene_hands) {
+    for (std::string& warning : find_world_warnings(scene, world)) done.warnings.push_back(std::move(warning));
+  }
+  for (const std::string& warning : done.warnings) log::warn("{}", warning);
 
   SceneRunOptions once;
   once.method = method;
@@ -291,7 +300,7 @@ int run_command(RunOptions options) {
   } else if (options.record.empty()) {
     options.record = make_free_path("recordings", scene.name + "-" + first, ".palpate");
   } else {
-    make_parent_folder(options.record);
+    require_folder_of(options.record);
   }
   once.recording = options.record;
   once.control.stop = &stop_requested();

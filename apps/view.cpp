@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "device_options.h"
+#include "palpate/core/error.h"
 #include "palpate/core/log.h"
 #include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
@@ -22,6 +23,7 @@ struct ViewOptions {
   DeviceOptions device;
   double seconds = 0.0;
   int port = 8642;
+  bool exact_port = false;  ///< the command line names one
   std::string address = "127.0.0.1";
   std::string token;
   bool no_open = false;
@@ -39,14 +41,25 @@ void open_browser(const std::string& url) {
   if (child > 0) waitpid(child, nullptr, 0);
 }
 
+/// A method that the command line names and that cannot work there is refused, as in `run`: the viewer itself would go
+/// back to the scene's own.
+void require_method(const Scene& scene, const std::string& method) {
+  if (method.empty()) return;
+  World world = make_world(scene);
+  if (const std::string reason = refuse_method(scene, method, world); !reason.empty())
+    fail_input("{}: method {} cannot be used here: {}", scene.source.file, method, reason);
+}
+
 int view_command(const ViewOptions& options) {
   Scene scene = options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
   const std::string method = apply_method_options(scene, options.methods);
   settle_methods(scene, true);
+  require_method(scene, method);
   const std::vector<std::unique_ptr<RealHand>> hands = open_hands(apply_device_options(scene, options.device));
   ViewerSettings settings;
   settings.hands = hands;
   settings.server.port = static_cast<std::uint16_t>(options.port);
+  settings.server.exact_port = options.exact_port;
   settings.server.address = options.address;
   settings.server.token = options.token;
   settings.seconds = options.seconds;
@@ -93,14 +106,18 @@ void add_view(CLI::App& app, Action& action) {
   add_method_option(*command, options->methods);
   command->add_option("-s,--seconds", options->seconds, "ends after so long; default: at Ctrl-C")
       ->check(CLI::PositiveNumber);
-  command->add_option("-p,--port", options->port, "or the next free one; default: 8642")->check(CLI::Range(0, 65535));
+  CLI::Option* port = command->add_option("-p,--port", options->port, "default: 8642 or the next free one; 0: any");
+  port->check(CLI::Range(0, 65535));
   command->add_option("--address", options->address, "to listen on; default: this machine only. Others need --token");
   command->add_option("--token", options->token, "pages must know it");
   add_device_options(*command, options->device);
   command->add_flag("--no-open", options->no_open, "do not open a browser");
   command->add_flag("--json", options->json, "address and summary as JSON, one a line");
   command->footer("Example: palpate view soft-block --no-open --seconds 60");
-  command->callback([options, &action] { action = [options] { return view_command(*options); }; });
+  command->callback([options, port, &action] {
+    options->exact_port = port->count() > 0;
+    action = [options] { return view_command(*options); };
+  });
 }
 
 }  // namespace palpate

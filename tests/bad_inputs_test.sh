@@ -46,6 +46,7 @@ scene 's.json:3: rates.dt = -1e400: too large a number' '{"format": 1,
 scene 'bodies[1].position[2] = 1e99999: too large a number' '{"bodies":[{},{"position":[0,0,1e99999]}]}'
 scene 'not JSON' '{"format": NaN}'
 # -- The scene's own keys
+scene 'key "bodies" is missing: what can be touched. Is it "body"?' '{"format":1,"body":[]}'
 scene 'key "format" is missing' '{}'
 scene 'format = 2: must be 1' '{"format": 2}'
 scene 'format = "1": must be a number' '{"format": "1"}'
@@ -97,6 +98,9 @@ body 'has 2 items; must be three numbers' '{"type":"static","position":[1,2],"sh
 body 'position[1] = null: must be a number' '{"type":"static","position":[1,null,2],"shape":{"type":"box"}}'
 body 'size' '{"type":"static","shape":{"type":"box","size":[0.1,0,0.1]}}'
 # -- Meshes in scenes and on their own
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n' > "$work/hole.obj"
+body '1 hole: 3 edges, 1 m across, around (0, 0.3333, 0.3333) m' '{"type":"soft","shape":{"type":"mesh","file":"hole.obj"}}'
+body '"repair": true in a mesh shape fills them' '{"type":"rigid","shape":{"type":"mesh","file":"hole.obj"}}'
 body 'gone.obj' '{"type":"static","shape":{"type":"mesh","file":"gone.obj"}}'
 PALPATE_DATA= body 'bodies[0].shape: "data:liver.obj" is in the folder of real meshes, which is not known; set the environment'"'"'s PALPATE_DATA' '{"type":"static","shape":{"type":"mesh","file":"data:liver.obj"}}'
 PALPATE_DATA=$work body 'liver.obj: no such file' '{"type":"static","shape":{"type":"mesh","file":"data:liver.obj"}}'
@@ -139,6 +143,10 @@ refused 'closed' mesh "$work/open.obj" --tets 0.1
 refused 'closed' mesh "$work/open.obj" --voxels 0.1
 refused 'already a surface' mesh "$work/open.obj" --surface "$work/x.obj"
 refused '--tets' mesh "$work/open.obj" --tets 0
+refused 'there is no folder' mesh "$work/hole.obj" -o "$work/no/such/folder/x.obj"
+printf '<VTKFile type="UnstructuredGrid"><UnstructuredGrid><Piece NumberOfPoints="8" NumberOfCells="1"><Points><DataArray type="Float64" NumberOfComponents="3">0 0 0 1 0 0 1 1 0 0 1 0 0 0 1 1 0 1 1 1 1 0 1 1</DataArray></Points><Cells><DataArray type="Int32" Name="connectivity">0 1 2 3 4 5 6 7</DataArray><DataArray type="Int32" Name="offsets">8</DataArray><DataArray type="UInt8" Name="types">12</DataArray></Cells></Piece></UnstructuredGrid></VTKFile>' > "$work/hex.vtu"
+body 'holds 1 hexahedra; tetrahedra are needed here' '{"type":"soft","volume":"hex.vtu"}'
+refused 'holds hexahedra, which are not converted' mesh "$work/hex.vtu" -o "$work/x.vtu"
 # -- Hands
 hand 'must be one of: scripted, simulated, replay' '{"type":"robot"}'
 hand 'key "path" is missing' '{"type":"scripted"}'
@@ -176,6 +184,16 @@ recording '"TIC2"; allowed: TICK, TIC1, STEP, DONE' '[{"name":"a","method":"m"},
 printf 'PALPATE RECORDING 9\n{}\n' > "$work/new.palpate"; refused 'new.palpate' export "$work/new.palpate"
 hand 'zeros.palpate' '{"type":"replay","file":"zeros.palpate"}'
 # -- Usage
+refused 'no command is called "rnu"; there are: run,' rnu wall
+refused 'Did you mean "run"?' rnu wall
+refused 'there is no folder' run wall --lockstep --seconds 0.1 -o "$work/no/such/folder/x.palpate"
+refused 'there is no folder' compare wall --seconds 0.1 -o "$work/no/such/folder/x.html"
+refused 'there is no folder' reproduce wall-passivity -o "$work/no/such/folder"
+# Refusals speak of what was given, not of how it is made.
+refused 'method jacobian cannot be used here: nothing in the world can move' run wall -m jacobian --lockstep --no-record
+if "$palpate" --help | grep >/dev/null "^  view .*in the browser"; then
+  refused 'method jacobian cannot be used here: nothing in the world can move' view wall -m jacobian --no-open --port 0 --seconds 1
+fi
 refused 'give the SCENE' check --write "$work/x.json"
 refused 'no-such-folder' check wall --write "$work/no-such-folder/x.json"
 refused 'method' run wall --method nothing --no-record

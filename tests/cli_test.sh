@@ -34,6 +34,17 @@ head -1 "$work/wall.csv" | grep >/dev/null "^time" || fail "CSV has no heading"
 "$palpate" run sine-static -m auto --lockstep --seconds 0.3 --no-record --json | grep >/dev/null '"method": "[a-z]' || fail "run -m auto"
 $has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without the viewer" || fail "view does not say that it is missing"
 ! $has_viewer || "$palpate" view wall --no-open --port 0 --seconds 0.5 --json | { head -1; cat >/dev/null; } | is_json url || fail "view --json"
+if $has_viewer; then
+  "$palpate" view wall --no-open --port 0 --seconds 20 --json > "$work/view" & viewer=$!
+  for _ in $(seq 200); do grep -q url "$work/view" && break; sleep 0.05; done
+  port=$(sed -n 's/.*:\([0-9]*\)\/.*/\1/p' "$work/view" | head -1)
+  code=0; "$palpate" view wall --no-open --port "$port" --seconds 1 2>"$work/err" >/dev/null || code=$?
+  kill $viewer; wait $viewer || true
+  [ $code = 2 ] && grep -q "cannot listen on 127.0.0.1 port $port" "$work/err" || fail "a port in use is taken for another: $(cat "$work/err")"
+fi
+"$palpate" check organ --json > "$work/check.json"
+for key in '"mass"' '"fixed_nodes"' '"nearest_distance"' '"warnings"'; do grep -q "$key" "$work/check.json" || fail "check --json has no $key"; done
+"$palpate" check sine-static | grep -q '^hand    scripted; .* from "sine surface" at the nearest' || fail "check says how near the hand comes"
 "$palpate" check organ --json | is_json bodies || fail "check --json"
 "$palpate" check organ --write | is_json bodies || fail "check --write"
 "$palpate" check organ --write - | cmp -s - <("$palpate" check organ --write) || fail "check --write -"
@@ -75,6 +86,31 @@ grep -q "^angles  dihedral" "$work/out" && grep -q "^written $work/cube.vtu" "$w
 "$palpate" mesh "$work/cube.vtu" --ascii --output "$work/text.vtu" >/dev/null && "$palpate" mesh "$work/text.vtu" --output "$work/again.vtu" >/dev/null \
   && cmp "$work/cube.vtu" "$work/again.vtu" || fail "text changes a volume"
 "$palpate" mesh "$work/cube.off" --voxels 0.25 --output "$work/hexes.vtu" --json | is_json hexes || fail "mesh --voxels"
+"$palpate" mesh "$work/hexes.vtu" | grep >/dev/null "125 hexes, 216 vertices, volume 1.953 m" || fail "mesh does not read the hexes that it wrote"
+"$palpate" mesh "$work/cube.off" | grep >/dev/null "from    (0, 0, 0) m to (1, 1, 1) m, centre (0.5, 0.5, 0.5) m" || fail "mesh prints bounds and centre"
+# A cube without its last two triangles: one hole, which can be filled.
+sed -e 's/^8 12 0/8 10 0/' -e '/^3 1 3 5$/d' -e '/^3 3 7 5$/d' "$work/cube.off" > "$work/open.off"
+"$palpate" mesh "$work/open.off" | grep >/dev/null "^holes   1 hole: 4 edges, 1 m across, around (1, 0.5, 0.5) m" || fail "mesh says where holes are"
+"$palpate" mesh "$work/open.off" --fill-holes -o "$work/filled.off" | grep >/dev/null "1 hole filled" || fail "--fill-holes"
+"$palpate" mesh "$work/filled.off" | grep >/dev/null "closed.*volume 1 m" || fail "what was filled is closed"
+# Two corners of cubes that touch: one vertex, said in the singular.
+awk 'NR > 2 && NF == 3 { print "v", $1, $2, $3 } NR > 2 && NF == 4 { print "f", $2 + 1, $3 + 1, $4 + 1 }' "$work/cube.off" > "$work/two.obj"
+awk 'NR > 2 && NF == 3 { print "v", $1 + 1, $2 + 1, $3 + 1 } NR > 2 && NF == 4 { print "f", $2 + 9, $3 + 9, $4 + 9 }' "$work/cube.off" >> "$work/two.obj"
+"$palpate" mesh "$work/two.obj" | grep >/dev/null "1 non-manifold vertex$" || fail "one vertex is not vertices"
+# What is probably not meant is said, by check and run alike.
+printf '{"format":1,"seconds":0.2,"bodies":[{"type":"soft","cell":200,"shape":{"type":"mesh","file":"cube.off","scale":1000}}],"hand":{"type":"scripted","path":{"type":"tap","start":[0,9000,0]}}}' > "$work/odd.json"
+"$palpate" check "$work/odd.json" > "$work/out"
+grep -q 'warning body "mesh" is 1000 m large: is "cube.off" in millimetres? Then write "scale": 1 ' "$work/out" || fail "millimetres: $(cat "$work/out")"
+grep -q 'warning nothing holds "mesh"' "$work/out" || fail "nothing holds it"
+grep -q 'warning the hand never comes near a body: the least distance on its path is' "$work/out" || fail "the hand is far"
+"$palpate" run "$work/odd.json" --lockstep --no-record --json > "$work/odd.out" 2>"$work/err"
+grep -q 'never comes near' "$work/err" && grep -q '"warnings": \[$' "$work/odd.out" || fail "run warns"
+printf '{"format":1,"bodies":[{"type":"static","shape":{"type":"mesh","file":"cube.off"}}],"hand":{"type":"scripted","path":{"type":"tap","start":[0.5,0.9,0.5]}}}' > "$work/inside.json"
+"$palpate" check "$work/inside.json" | grep -q 'warning the tool starts 0.1 m inside "mesh"' || fail "a tool inside a body"
+# Nothing of the kind is said of scenes that come with Palpate.
+for scene in $("$palpate" check | awk 'NR > 1 { print $1 }'); do
+  ! "$palpate" check "$scene" | grep "^warning.*\(inside\|never comes\|nothing holds\|millimetres\|cell\)" || fail "a false alarm about $scene"
+done
 if command -v python3 >/dev/null; then
   for f in cube text hexes; do python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$work/$f.vtu" || fail "$f.vtu is not XML"; done
 fi

@@ -1,5 +1,7 @@
 #include "palpate/bodies/beam_chain.h"
 
+#include <numeric>
+
 #include <algorithm>
 #include <limits>
 
@@ -155,6 +157,10 @@ int BeamChain::compute_turn_row(const BodyPoint& point, const Vec3& axis,
   out[0] = {2 * point.element + 1, point.weights[0] * axis};
   out[1] = {2 * point.element + 3, point.weights[1] * axis};
   return 2;
+}
+
+double BeamChain::compute_mass() const noexcept {
+  return std::accumulate(masses_.begin(), masses_.end(), 0.0);
 }
 
 }  // namespace palpate

@@ -17,6 +17,7 @@ using LatticePoint = std::array<int, 3>;
 /// short ones (√3/2 cell, between a corner and a centre).
 class BccLattice {
  public:
+  using Point = LatticePoint;
   BccLattice(const BoundingBox& box, double cell) : cell_(cell) {
     for (int axis = 0; axis < 3; ++axis) n_[axis] = static_cast<int>(std::ceil(box.size()[axis] / cell)) + 4;
     origin_ = box.center() - 0.5 * cell * Vec3(n_[0], n_[1], n_[2]);
@@ -33,6 +34,31 @@ class BccLattice {
     return p[0] >= 0 && p[1] >= 0 && p[2] >= 0 && p[0] <= 2 * n_[0] && p[1] <= 2 * n_[1] && p[2] <= 2 * n_[2];
   }
   Vec3 position(const LatticePoint& p) const noexcept { return origin_ + 0.5 * cell_ * Vec3(p[0], p[1], p[2]); }
+  /// Length of an edge, in cells.
+  double length(const LatticePoint& p, const LatticePoint& q) const noexcept {
+    return is_long(p, q) ? 1.0 : std::sqrt(0.75);
+  }
+  /// A cut point nearer to p than this share of edge pq moves p onto it. 0.24999 and 0.41189 are the paper's for its
+  /// own stencils. With our way of dividing quadrangles (Stuffer::starts_at_first) these, the best of ten pairs tried
+  /// on 120 random fields, do better: on 180 other fields, 3.1 million tets, angles are 12.3° to 156.9°, against 9.8°
+  /// to 160.2°. Measured, not proven.
+  double near_share(const LatticePoint& p, const LatticePoint& q) const noexcept { return is_long(p, q) ? 0.27 : 0.39; }
+  /// Which way a quadrangle on face x, y, m is divided where its cuts do not tell, which is so for flat surfaces along
+  /// the lattice. As in the paper: to the cut on the long edge, else by parity, so that going around a long edge the
+  /// choice alternates.
+  bool breaks_tie(const LatticePoint& x, const LatticePoint& y, const LatticePoint& m) const noexcept {
+    if (is_long(x, m) != is_long(y, m)) return is_long(y, m);
+    int axis = 0;
+    while (x[axis] == y[axis]) ++axis;
+    const int u = (axis + 1) % 3, w = (axis + 2) % 3;
+    return (x[axis] < y[axis]) == ((m[u] > x[u]) == (m[w] > x[w]));
+  }
+  bool is_on_border(const LatticePoint& p) const noexcept {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (p[axis] < 2 || p[axis] > 2 * n_[axis] - 2) return true;
+    }
+    return false;
+  }
 
   template <typename Visit>
   void for_each_point(Visit&& visit) const {
@@ -88,6 +114,8 @@ class BccLattice {
   }
 
  private:
+  static bool is_long(const LatticePoint& p, const LatticePoint& q) noexcept { return (p[0] & 1) == (q[0] & 1); }
+
   double cell_;
   std::array<int, 3> n_{};
   std::int32_t corners_ = 0;

@@ -6,6 +6,7 @@
 
 #include "palpate/core/error.h"
 #include "solid_surface.h"
+#include "winding.h"
 
 namespace palpate {
 
@@ -66,17 +67,17 @@ void build(HexGrid& grid, const std::vector<double>& fill) {
   }
 }
 
-double sample_fill(const TriangleTree& surface, const HexGrid& grid, const Vec3& low, int samples) {
-  const double half_diagonal = 0.5 * grid.cell.norm();
-  const double distance = surface.signed_distance(low + 0.5 * grid.cell);
-  if (distance > half_diagonal) return 0.0;
-  if (distance < -half_diagonal) return 1.0;
+double sample_fill(const TriangleTree& surface, const WindingNumber& winding, const HexGrid& grid, const Vec3& low,
+                   int samples) {
+  const Vec3 centre = low + 0.5 * grid.cell;
+  ClosestPoint closest;
+  if (!surface.find_closest(centre, 0.5 * grid.cell.norm(), closest)) return winding.compute(centre) > 0 ? 1.0 : 0.0;
   int inside = 0;
   for (int k = 0; k < samples; ++k) {
     for (int j = 0; j < samples; ++j) {
       for (int i = 0; i < samples; ++i) {
         const Vec3 unit = (Vec3(i, j, k).array() + 0.5) / samples;
-        if (surface.signed_distance(low + unit.cwiseProduct(grid.cell)) < 0.0) ++inside;
+        if (winding.compute(low + unit.cwiseProduct(grid.cell)) > 0) ++inside;
       }
     }
   }
@@ -132,8 +133,9 @@ HexGrid make_voxels(const TriangleTree& surface, const VoxelSettings& settings) 
   for (int axis = 0; axis < 3; ++axis) grid.cells[axis] = static_cast<int>(count[axis]);
   grid.origin = box.center() - 0.5 * settings.cell * count.matrix();
   std::vector<double> fill(as_size(grid.cells[0]) * grid.cells[1] * grid.cells[2]);
+  const WindingNumber winding(surface.mesh());
   for_each_cell(grid, [&](int i, int j, int k) {
-    const double share = sample_fill(surface, grid, lowest_corner(grid, i, j, k), settings.samples);
+    const double share = sample_fill(surface, winding, grid, lowest_corner(grid, i, j, k), settings.samples);
     fill[cell_index(grid, i, j, k)] = share > 0.0 ? std::max(share, settings.least_fill) : 0.0;
   });
   for (const Vec3& p : surface.mesh().vertices) {

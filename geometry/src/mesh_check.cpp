@@ -171,20 +171,20 @@ std::string MeshReport::describe() const {
       fmt::format("{} triangles, {} vertices, {}, {} component{}, {:.4g} x {:.4g} x {:.4g} m", triangles, vertices,
                   closed ? "closed" : "open", components, components == 1 ? "" : "s", size.x(), size.y(), size.z());
   if (genus >= 0) text += fmt::format(", genus {}, volume {:.4g} m^3", genus, volume);
-  const auto name = [&](int count, const char* what) {
-    if (count > 0) text += fmt::format(", {} {}", count, what);
+  const auto name = [&](int count, const char* one, const char* many) {
+    if (count > 0) text += fmt::format(", {} {}", count, count == 1 ? one : many);
   };
-  name(not_finite_vertices, "vertices not finite");
-  name(out_of_range_triangles, "triangles with an index out of range");
-  name(collapsed_triangles, "collapsed triangles");
-  name(flat_triangles, "flat triangles");
-  name(duplicate_triangles, "duplicate triangles");
-  name(duplicate_vertices, "duplicate vertices");
-  name(unused_vertices, "unused vertices");
-  name(boundary_edges, "boundary edges");
-  name(non_manifold_edges, "non-manifold edges");
-  name(inconsistent_edges, "inconsistent edges");
-  name(non_manifold_vertices, "non-manifold vertices");
+  name(not_finite_vertices, "vertex not finite", "vertices not finite");
+  name(out_of_range_triangles, "triangle with an index out of range", "triangles with an index out of range");
+  name(collapsed_triangles, "collapsed triangle", "collapsed triangles");
+  name(flat_triangles, "flat triangle", "flat triangles");
+  name(duplicate_triangles, "duplicate triangle", "duplicate triangles");
+  name(duplicate_vertices, "duplicate vertex", "duplicate vertices");
+  name(unused_vertices, "unused vertex", "unused vertices");
+  name(boundary_edges, "boundary edge", "boundary edges");
+  name(non_manifold_edges, "non-manifold edge", "non-manifold edges");
+  name(inconsistent_edges, "inconsistent edge", "inconsistent edges");
+  name(non_manifold_vertices, "non-manifold vertex", "non-manifold vertices");
   return text;
 }
 

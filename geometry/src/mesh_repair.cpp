@@ -3,6 +3,8 @@
 #include "mesh_edges.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/mesh_holes.h"
+#include "winding.h"
 
 namespace palpate {
 namespace {
@@ -103,9 +105,13 @@ class Orienter {
       total += volume.back();
     }
     for (std::size_t i = 0; i < components.size(); ++i) {
-      // Consistent parts keep their sense relative to the whole, or cavities would be turned inside out.
-      const bool inward = components[i].was_consistent ? total < 0.0 : volume[i] < 0.0;
-      if (!components[i].closed || !inward) continue;
+      if (!components[i].closed) continue;
+      // Consistent parts keep their sense relative to the whole, or cavities would be turned inside out; but what lies
+      // in no other part is no cavity.
+      bool inward = components[i].was_consistent ? total < 0.0 : volume[i] < 0.0;
+      if (!inward && volume[i] < 0.0) inward = !is_in_another(components, i);
+      if (inward && volume[i] > 0.0 && !is_in_another(components, i)) inward = false;
+      if (!inward) continue;
       for (const std::int32_t t : components[i].triangles) turn(t);
       ++repair.turned_components;
     }
@@ -152,6 +158,23 @@ class Orienter {
     return part;
   }
 
+  /// Whether a closed part lies inside another closed one, whichever way that faces.
+  bool is_in_another(const std::vector<Component>& components, std::size_t part) const {
+    const Vec3& p = mesh_.vertices[mesh_.triangles[components[part].triangles.front()][0]];
+    for (std::size_t j = 0; j < components.size(); ++j) {
+      if (j == part || !components[j].closed) continue;
+      TriangleMesh other{mesh_.vertices, {}};
+      BoundingBox box;
+      for (const std::int32_t t : components[j].triangles) {
+        other.triangles.push_back(mesh_.triangles[t]);
+        for (const std::int32_t v : mesh_.triangles[t]) box.add(mesh_.vertices[v]);
+      }
+      if ((p.array() < box.lower.array()).any() || (p.array() > box.upper.array()).any()) continue;
+      if (WindingNumber(other).compute(p) != 0) return true;
+    }
+    return false;
+  }
+
   double compute_volume_from(const Vec3& o, const Component& component) const noexcept {
     double six = 0.0;
     for (const std::int32_t t : component.triangles) {
@@ -174,7 +197,8 @@ void refuse(const TriangleMesh& mesh, const RepairOptions& options, const std::s
     fail_input("{}: {} edges have more than two triangles; allowed are none here", name, report.non_manifold_edges);
   }
   if (options.refuse_open && report.boundary_edges > 0) {
-    fail_input("{}: open along {} edges; a closed surface is needed here", name, report.boundary_edges);
+    fail_input("{}: open along {} edges; a closed surface is needed here ({})", name, report.boundary_edges,
+               describe_holes(find_holes(mesh)));
   }
 }
 
@@ -191,27 +215,33 @@ MeshRepair repair_mesh(TriangleMesh& mesh, const RepairOptions& options, const s
   }
   drop_vertices(mesh, repair);
   Orienter(mesh, name).run(repair);
+  if (options.fill_holes) {
+    repair.filled_holes = fill_holes(mesh);
+    if (repair.filled_holes > 0) Orienter(mesh, name).run(repair);  // what was open may have faced inward
+  }
   refuse(mesh, options, name);
   return repair;
 }
 
 bool MeshRepair::changed() const noexcept {
   return merged_vertices + dropped_collapsed + dropped_duplicates + dropped_vertices + turned_triangles +
-             turned_components >
+             turned_components + filled_holes >
          0;
 }
 
 std::string MeshRepair::describe() const {
   std::string text;
-  const auto name = [&](int count, const char* what) {
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  const auto name = [&](int count, const char* one, const char* many) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
   };
-  name(merged_vertices, "duplicate vertices merged");
-  name(dropped_collapsed, "collapsed triangles dropped");
-  name(dropped_duplicates, "duplicate triangles dropped");
-  name(dropped_vertices, "unused vertices dropped");
-  name(turned_triangles, "triangles turned to agree with their neighbours");
-  name(turned_components, "closed parts turned outward");
+  name(merged_vertices, "duplicate vertex merged", "duplicate vertices merged");
+  name(dropped_collapsed, "collapsed triangle dropped", "collapsed triangles dropped");
+  name(dropped_duplicates, "duplicate triangle dropped", "duplicate triangles dropped");
+  name(dropped_vertices, "unused vertex dropped", "unused vertices dropped");
+  name(turned_triangles, "triangle turned to agree with its neighbours",
+       "triangles turned to agree with their neighbours");
+  name(turned_components, "closed part turned outward", "closed parts turned outward");
+  name(filled_holes, "hole filled", "holes filled");
   return text;
 }
 

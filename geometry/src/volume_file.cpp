@@ -108,13 +108,22 @@ LoadedVolume load_volume(const std::filesystem::path& path, const VolumeFileOpti
     fail_input("{}: scale {}; it must be finite and positive", name, options.scale);
   }
   RawVolume raw = read_raw(path, read_ending(path, kEndings));
-  LoadedVolume loaded{std::move(raw.mesh), {}, raw.repair, std::move(raw.format)};
+  LoadedVolume loaded{std::move(raw.mesh), {}, raw.repair, std::move(raw.format), std::move(raw.hexes)};
   TetMesh& mesh = loaded.mesh;
   for (Vec3& p : mesh.vertices) {
     p *= options.scale;
     // Cubes of lengths must stay finite too.
     if (!(p.cwiseAbs().maxCoeff() < 1e100))
       fail_input("{}: a coordinate is {} m; allowed are up to 1e100", name, p.cwiseAbs().maxCoeff());
+  }
+  if (!loaded.hexes.empty()) {
+    if (!mesh.tets.empty())
+      fail_input("{}: {} hexahedra beside {} tetrahedra; allowed are files of one kind", name, loaded.hexes.size(),
+                 mesh.tets.size());
+    if (!options.allow_hexes)
+      fail_input("{}: holds {} hexahedra; tetrahedra are needed here, which palpate mesh SURFACE --tets CELL makes",
+                 name, loaded.hexes.size());
+    return loaded;
   }
   drop_collapsed_and_duplicates(mesh, loaded.repair);
   if (mesh.tets.empty()) {
@@ -126,6 +135,18 @@ LoadedVolume load_volume(const std::filesystem::path& path, const VolumeFileOpti
   loaded.report = check_tet_mesh(mesh);
   if (loaded.report.flat_tets > 0) fail_flat(name, mesh, loaded.report.flat_tets);
   return loaded;
+}
+
+double compute_volume(const std::vector<Vec3>& x, const std::vector<std::array<std::int32_t, 8>>& hexes) noexcept {
+  // From corner 0 to corner 7 along the axes in each order, and the order's sign.
+  constexpr int kPaths[6][3] = {{1, 3, 1}, {2, 6, 1}, {4, 5, 1}, {2, 3, -1}, {4, 6, -1}, {1, 5, -1}};
+  double sum = 0.0;
+  for (const auto& hex : hexes) {
+    for (const auto& [i, j, sign] : kPaths)
+      sum += sign * compute_tet_volume(x[as_size(hex[0])], x[as_size(hex[as_size(i)])], x[as_size(hex[as_size(j)])],
+                                       x[as_size(hex[7])]);
+  }
+  return sum;
 }
 
 bool holds_volume(const std::filesystem::path& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,7 +17,8 @@ namespace palpate {
 
 struct RawVolume {
   TetMesh mesh;
-  VolumeRepair repair;  ///< only what was skipped or straightened
+  std::vector<std::array<std::int32_t, 8>> hexes;  ///< of VTK's formats; corners by bits: x 1, y 2, z 4
+  VolumeRepair repair;                             ///< only what was skipped or straightened
   std::string format;
 };
 

@@ -16,11 +16,12 @@ std::string_view next_word(std::string_view bytes, std::size_t& at) {
   return word;
 }
 
-enum class Kind { kSkipped, kTet, kHighOrderTet, kOtherSolid };
+enum class Kind { kSkipped, kTet, kHighOrderTet, kHex, kOtherSolid };
 
 /// vtkCellType.h. All tets list their corners first.
 Kind kind_of(double type) noexcept {
   if (type == 10) return Kind::kTet;
+  if (type == 11 || type == 12) return Kind::kHex;
   if (type == 24 || type == 71 || type == 78) return Kind::kHighOrderTet;
   const bool flat = (type >= 0 && type <= 9) || (type >= 21 && type <= 23) ||
                     (type >= 28 && type <= 36 && type != 29 && type != 32 && type != 33) ||
@@ -86,6 +87,21 @@ std::int32_t read_index(const SourceFile& file, const NumberList& list, std::siz
   return static_cast<std::int32_t>(value);
 }
 
+/// A hexahedron (12) or voxel (11); corners by bits: x 1, y 2, z 4.
+static void add_hex(const SourceFile& file, const CellList& cells, std::size_t c, std::size_t base, std::size_t points,
+                    RawVolume& out) {
+  if (cells.count[c] != 8)
+    fail_input("{}: cell {} is a hexahedron of {} points", describe_place(file, cells.types, c), c, cells.count[c]);
+  // VTK's hexahedra go around the square, its voxels count by bits.
+  constexpr std::array<std::size_t, 8> kAround = {0, 1, 3, 2, 4, 5, 7, 6};
+  std::array<std::int32_t, 8> hex;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const std::size_t at = cells.types.values[c] == 11 ? i : kAround[i];
+    hex[i] = static_cast<std::int32_t>(base) + read_index(file, cells.nodes, cells.first[c] + at, points);
+  }
+  out.hexes.push_back(hex);
+}
+
 void add_cells(const SourceFile& file, const CellList& cells, std::size_t base, std::size_t points, RawVolume& out) {
   const bool has_regions = !cells.regions.values.empty();
   for (std::size_t c = 0; c < cells.first.size(); ++c) {
@@ -96,9 +112,13 @@ void add_cells(const SourceFile& file, const CellList& cells, std::size_t base, 
     }
     if (kind == Kind::kOtherSolid) {
       fail_input(
-          "{}: cell {} has type {}; of solids only tetrahedra (10, 24, 71, 78) are supported, not voxels (11), "
-          "hexahedra (12), wedges (13) or pyramids (14)",
+          "{}: cell {} has type {}; of solids only tetrahedra (10, 24, 71, 78) and hexahedra (11, 12) are supported, "
+          "not wedges (13) or pyramids (14)",
           describe_place(file, cells.types, c), c, cells.types.values[c]);
+    }
+    if (kind == Kind::kHex) {
+      add_hex(file, cells, c, base, points, out);
+      continue;
     }
     if (cells.count[c] < 4 || (kind == Kind::kTet && cells.count[c] != 4)) {
       fail_input("{}: cell {} is a tetrahedron of {} points", describe_place(file, cells.types, c), c, cells.count[c]);

@@ -103,6 +103,18 @@ TEST_F(VolumeFile, WrittenVtuIsWellFormedXml) {
   }
 }
 
+TEST_F(VolumeFile, HexesAreReadBack) {
+  const HexGrid grid = make_hex_grid(Vec3(1, 2, 3), {2, 3, 4});
+  for (const char* name : {"h.vtu", "h.vtk"}) {
+    write_volume(path(name), grid);
+    const LoadedVolume loaded = load_volume(path(name), {.scale = 0.1, .allow_hexes = true});
+    EXPECT_EQ(loaded.hexes, grid.hexes);
+    EXPECT_TRUE(loaded.mesh.tets.empty());
+    EXPECT_NEAR(compute_volume(loaded.mesh.vertices, loaded.hexes), 6e-3, 1e-15);
+    EXPECT_THROW(load_volume(path(name)), InputError) << "where tets are needed";
+  }
+}
+
 TEST_F(VolumeFile, HexesAreWrittenInVtkOrder) {
   write_volume(path("a.vtk"), make_hex_grid(Vec3(1, 1, 1), {1, 1, 1}), {.ascii = true, .point_fields = {}});
   const std::string text = read_bytes(path("a.vtk"));

@@ -72,6 +72,8 @@ void describe_mesh(Fields& f, MeshShape& s) {
   f.require(s.file.empty() != s.data.empty(), "give one of file and data");
   f.number({.name = "scale", .doc = "metres in one unit of the file or the data", .unit = "m"}, s.scale,
            MeshShape{}.scale, {0.0, 1e6, true});
+  f.boolean({.name = "repair", .doc = "fill the holes of the surface; `palpate mesh` says what holes there are"},
+            s.repair, MeshShape{}.repair);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/mesh_holes.h"
 #include "palpate/geometry/volume_file.h"
 #include "palpate/scene/body.h"
 #include "with_place.h"
@@ -100,7 +101,8 @@ struct AddBody {
     RigidBodySettings s;
     s.surface = make_surface(r.shape, scene_file);
     if (const MeshReport report = check_mesh(s.surface); !report.closed)
-      fail_input("a rigid body needs a closed surface; this one has {} open edges", report.boundary_edges);
+      fail_input("a rigid body needs a closed surface; this one has {}; \"repair\": true in a mesh shape fills them",
+                 describe_holes(find_holes(s.surface)));
     s.mass = compute_mass_properties(s.surface, r.density);
     s.velocity = {r.velocity, r.spin};
     s.damping = r.damping;

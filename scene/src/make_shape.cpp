@@ -31,6 +31,7 @@ struct MakeSurface {
   TriangleMesh operator()(const MeshShape& s) const {
     MeshFileOptions options;
     options.scale = s.scale;
+    options.repair.fill_holes = s.repair;
     if (!s.data.empty()) return parse_mesh("data.off", s.data, options).mesh;
     return load_mesh(resolve_file(s.file, scene_file), options).mesh;
   }

@@ -179,7 +179,14 @@ class Reader final : public Fields {
     for (const auto& [key, value] : value_.members) {
       if (std::find(known_.begin(), known_.end(), key) == known_.end()) others.push_back(key);
     }
-    const std::string_view near = nearest_word(name, others);
+    std::string_view near = nearest_word(name, others);
+    // "body" for "bodies".
+    const auto begins_alike = [&](std::string_view key) {
+      return key.size() >= 3 && key.substr(0, 3) == name.substr(0, 3);
+    };
+    if (const auto like = std::find_if(others.begin(), others.end(), begins_alike);
+        near.empty() && like != others.end())
+      near = *like;
     return near.empty() ? std::string() : fmt::format(". Is it {}?", quote_for_message(near));
   }
 

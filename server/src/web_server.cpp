@@ -1,5 +1,10 @@
 #include "palpate/server/web_server.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -335,6 +340,23 @@ bool take_first(std::deque<T>& all, T& out) {
   return true;
 }
 
+/// An IPv4 address by which other machines reach this one; where it has none, its own.
+std::string find_own_address() {
+  std::string found = "127.0.0.1";
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return found;
+  for (const ifaddrs* i = first; i; i = i->ifa_next) {
+    if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) || !(i->ifa_flags & IFF_UP))
+      continue;
+    char text[NI_MAXHOST];
+    if (getnameinfo(i->ifa_addr, sizeof(sockaddr_in), text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
+    found = text;
+    break;
+  }
+  freeifaddrs(first);
+  return found;
+}
+
 }  // namespace
 
 class WebServer::Listener {
@@ -348,7 +370,7 @@ class WebServer::Listener {
     shared_.loopback = address.is_loopback();
     if (!shared_.loopback && settings.token.empty())
       fail_input("address {} is open to other machines; give a token too", settings.address);
-    listen(address, settings.port);
+    listen(address, settings.port, settings.exact_port || settings.port == 0 ? 1 : kPortTries);
     shared_.port = acceptor_.local_endpoint().port();
     accept();
     thread_ = std::thread([this] { io_.run(); });
@@ -383,9 +405,9 @@ class WebServer::Listener {
   }
 
  private:
-  void listen(const asio::ip::address& address, std::uint16_t first) {
+  void listen(const asio::ip::address& address, std::uint16_t first, int tries) {
     Error error;
-    for (int i = 0; i < (first == 0 ? 1 : kPortTries); ++i) {
+    for (int i = 0; i < tries; ++i) {
       const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(first + i));
       acceptor_.open(endpoint.protocol(), error);
       if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
@@ -422,7 +444,9 @@ std::uint16_t WebServer::port() const noexcept {
 
 std::string WebServer::url() const {
   const Shared& s = listener_->shared();
-  const std::string host = s.loopback ? s.settings.address : "127.0.0.1";
+  // All addresses of the machine: a link with that one leads nowhere.
+  const bool all = s.settings.address == "0.0.0.0" || s.settings.address == "::";
+  const std::string host = all ? find_own_address() : s.settings.address;
   const std::string shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
   return fmt::format("http://{}:{}/{}{}", shown, s.port, s.settings.token.empty() ? "" : "?token=", s.settings.token);
 }

@@ -109,6 +109,24 @@ TEST(WebServer, OpenToOthersOnlyWithAToken) {
   EXPECT_THROW(WebServer(s, kAssets), InputError);
 }
 
+TEST(WebServer, ALinkToAllAddressesNamesOneThatWorks) {
+  WebServerSettings s = any_port();
+  s.address = "0.0.0.0";
+  s.token = "sesame";
+  const WebServer server(s, kAssets);
+  EXPECT_EQ(server.url().find("0.0.0.0"), std::string::npos) << server.url();
+  s.address = "127.0.0.2";  // loopback, but not the usual one
+  EXPECT_NE(WebServer(s, kAssets).url().find("http://127.0.0.2:"), std::string::npos);
+}
+
+TEST(WebServer, APortThatIsMeantIsNotReplaced) {
+  const WebServer first(any_port(), kAssets);
+  WebServerSettings s;
+  s.port = first.port();
+  s.exact_port = true;
+  EXPECT_THROW(WebServer(s, kAssets), InputError);
+}
+
 TEST(WebServer, TakesTheNextFreePort) {
   WebServerSettings s;
   s.port = 18642;

@@ -94,6 +94,7 @@ class BeamChain final : public Body {
   const Pose& node_pose(int node) const noexcept { return poses_[as_size(node)]; }
   void set_node_pose(int node, const Pose& pose) noexcept;
   double radius() const noexcept { return section_.radius; }
+  double compute_mass() const noexcept;  ///< of all nodes [kg]
 
   /// Elastic forces and torques on the blocks at the current poses [N, N·m].
   void compute_elastic_forces(std::span<Vec3> forces) const noexcept;

@@ -53,6 +53,7 @@ struct RepairOptions {
   /// By default non-manifold edges are reported and kept: closest points and segments need no manifold, and imported
   /// anatomy often has a few. Orientation is not carried across them.
   bool refuse_non_manifold = false;
+  bool fill_holes = false;  ///< closes them; see fill_holes(). A guess, so only where it is asked for
 };
 
 /// What repair_mesh() did.
@@ -63,6 +64,7 @@ struct MeshRepair {
   int dropped_vertices = 0;    ///< unused
   int turned_triangles = 0;    ///< to agree with their neighbours
   int turned_components = 0;   ///< closed parts turned outward as a whole
+  int filled_holes = 0;        ///< if it was asked for
 
   bool changed() const noexcept;
   /// One line for people, naming only what was done; empty if nothing was.
@@ -71,8 +73,8 @@ struct MeshRepair {
 
 /// Repairs in place what can be repaired without guessing: merges vertices of exactly equal position, drops collapsed
 /// and duplicate triangles and unused vertices, turns triangles to agree within each component (the fewer ones), and
-/// turns closed components outward. A closed component that was consistent and points inward stays if the mesh as a
-/// whole has positive volume: it is a cavity.
+/// turns closed components outward. A closed component that was consistent, points inward and lies inside another one
+/// stays: it is a cavity. Holes are filled if the options say so.
 ///
 /// Flat triangles of three distinct vertices stay: dropping one would open a crack, and queries can do with it.
 /// Throws InputError, with `name` in front, for: no triangles (also if none is left), vertices in use that are not

@@ -20,13 +20,20 @@ namespace palpate {
 ///  - at the end, where parts of the solid only touch at an edge or a vertex, the tets that meet there are removed, so
 ///    that the boundary is a closed manifold.
 ///
-/// Features thinner than about a cell are lost (compare the volumes), sharp edges off the lattice are blunted within a
-/// cell; the volume of a smooth shape converges with cell². The same input gives the same bits. Throws InputError if
-/// the cell is not positive, the lattice would have more than 3e7 points, f is not finite, the shape leaves the box, or
-/// nothing is inside.
+/// Features thinner than about a cell are lost, sharp edges off the lattice are blunted within a cell; the volume of a
+/// smooth shape converges with cell². The same input gives the same bits. Throws InputError if the cell is not
+/// positive, the lattice would have more than 3e7 points, f is not finite, the shape leaves the box, or nothing is
+/// inside.
 TetMesh make_tets(const ImplicitFunction& f, const BoundingBox& box, double cell);
 
-/// The same for the inside of a surface. Throws also if it is not closed and consistently oriented outward.
+/// The same for the inside of a surface, and thin parts are kept (decision 26): where they would be lost, cells are
+/// halved, as often as it takes, up to four times the tets that an even lattice has in and around the shape (and 40,000
+/// more). Surfaces that lose nothing get the even lattice. Tets of the finer parts have dihedral angles of 7° to 163°
+/// on the shapes that were tried; on surfaces that pass through themselves 3° to 168°.
+///
+/// Inside is where the surface wraps around a point, so parts may overlap or pass through each other. What is lost
+/// nevertheless compare_solid() tells (solid_fit.h). Throws also if the surface is not closed and consistently oriented
+/// outward; if nothing is left, says which cell to try.
 TetMesh make_tets(const TriangleTree& surface, double cell);
 
 }  // namespace palpate

@@ -12,6 +12,7 @@ namespace palpate {
 struct VolumeFileOptions {
   /// Metres in one unit of the file: mesh files do not say (0.001 for millimetres). Finite and positive.
   double scale = 1.0;
+  bool allow_hexes = false;  ///< a file of hexahedra is read too, into LoadedVolume::hexes
 };
 
 /// What load_volume() did to the tets of a file.
@@ -33,7 +34,13 @@ struct LoadedVolume {
   TetMeshReport report;  ///< of the mesh as returned
   VolumeRepair repair;   ///< what was done to it
   std::string format;    ///< for people: "Gmsh 4.1", "VTU", …
+  /// Of a file of hexahedra, which has no tets: corners by bits (x 1, y 2, z 4), into the mesh's vertices.
+  std::vector<std::array<std::int32_t, 8>> hexes;
 };
+
+/// Sum of the hexahedra's volumes [m³], each divided into six tets.
+double compute_volume(const std::vector<Vec3>& vertices,
+                      const std::vector<std::array<std::int32_t, 8>>& hexes) noexcept;
 
 /// Reads a mesh of tetrahedra, checks, repairs and scales it. The ending tells the format:
 ///   .msh         Gmsh ASCII, versions 1 ($NOD), 2.0–2.2 and 4.1
@@ -47,9 +54,10 @@ struct LoadedVolume {
 /// (VTK). Without any, regions is empty. Elements of lower dimension are skipped and counted.
 ///
 /// Throws InputError naming the file and the line (text) or byte (binary): missing, not readable, unknown ending or
-/// version, binary Gmsh, cut short, counts that do not fit, numbers not finite, indices out of range, hexahedra and
-/// other solids that are not tets, regions that are not whole numbers ≥ 0, no tets, and tets without volume (as
-/// TetMeshReport::flat_tets): dropping one would part its neighbours, and keeping it makes every stiffness singular.
+/// version, binary Gmsh, cut short, counts that do not fit, numbers not finite, indices out of range, hexahedra (but
+/// see the options) and other solids that are not tets, regions that are not whole numbers ≥ 0, no tets, and tets
+/// without volume (as TetMeshReport::flat_tets): dropping one would part its neighbours, and keeping it makes every
+/// stiffness singular.
 LoadedVolume load_volume(const std::filesystem::path& path, const VolumeFileOptions& options = {});
 
 /// True if `path` is to be read by load_volume(), false if by load_mesh(): by its ending, and for .vtk by its header.

@@ -72,9 +72,10 @@ struct FigureShape {
 
 /// From a file (OBJ, STL, PLY or OFF), or written in the scene itself. Exactly one of the two.
 struct MeshShape {
-  std::string file{};  ///< relative to the scene file, or data:NAME (see data_folder())
-  std::string data{};  ///< the text of an OFF file
-  double scale = 1.0;  ///< metres in one unit of the file or the data
+  std::string file{};   ///< relative to the scene file, or data:NAME (see data_folder())
+  std::string data{};   ///< the text of an OFF file
+  double scale = 1.0;   ///< metres in one unit of the file or the data
+  bool repair = false;  ///< its holes are filled
   bool operator==(const MeshShape&) const = default;
 };
 

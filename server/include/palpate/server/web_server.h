@@ -20,6 +20,7 @@ struct WebAsset {
 struct WebServerSettings {
   std::string address = "127.0.0.1";  ///< to listen on. Anything but loopback needs a token
   std::uint16_t port = 8642;          ///< or the next free one of the twenty from here; 0: any
+  bool exact_port = false;            ///< that port and no other
   /// Must come with the first request as ?token=…, from then on as a cookie. Empty: none is asked for.
   std::string token;
   std::size_t max_message = 4096;   ///< longest message that a page may send [bytes]

@@ -1,0 +1,120 @@
+#include "palpate/geometry/solid_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "palpate/geometry/mesh_check.h"
+
+namespace palpate {
+namespace {
+
+SurfaceSample probe(const TriangleTree& surface, const Vec3& p, const Vec3& normal, double cell) {
+  SurfaceSample sample{p, normal, 2.0 * cell, false};
+  SegmentHit hit;
+  const double skip = 1e-6 * cell;
+  if (surface.find_first_hit(p - skip * normal, p - 2.0 * cell * normal, hit)) {
+    sample.thickness = skip + hit.t * (2.0 * cell - skip);
+    sample.is_sheet = hit.normal.dot(normal) < -0.9;
+  }
+  return sample;
+}
+
+}  // namespace
+
+std::vector<SurfaceSample> sample_surface(const TriangleTree& surface, double cell) {
+  const TriangleMesh& mesh = surface.mesh();
+  const BoundingBox box = compute_bounding_box(mesh.vertices);
+  const double spacing = std::min(cell / 3.0, box.size().maxCoeff() / 40.0);
+  std::set<std::array<std::int64_t, 3>> taken;  // one sample a small cube, however fine the triangles are
+  std::vector<SurfaceSample> out;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto& [i, j, k] = mesh.triangles[t];
+    const Vec3 &a = mesh.vertices[i], &b = mesh.vertices[j], &c = mesh.vertices[k];
+    const Vec3 normal = compute_unit_normal(mesh, static_cast<std::int32_t>(t));
+    if (!(normal.squaredNorm() > 0.0)) continue;
+    const double longest = std::max({(b - a).norm(), (c - b).norm(), (a - c).norm()});
+    const int n = static_cast<int>(std::clamp(std::ceil(longest / spacing), 1.0, 1000.0));
+    for (int u = 0; u < n; ++u) {
+      for (int v = 0; u + v < n; ++v) {
+        const double x = (u + 1.0 / 3.0) / n, y = (v + 1.0 / 3.0) / n;
+        const Vec3 p = a + x * (b - a) + y * (c - a);
+        const Vec3 bin = ((p - box.lower) / spacing).array().floor();
+        if (taken.insert({std::llround(bin.x()), std::llround(bin.y()), std::llround(bin.z())}).second)
+          out.push_back(probe(surface, p, normal, cell));
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<SurfaceSample> find_lost(const std::vector<SurfaceSample>& samples, const TriangleTree& boundary,
+                                     double cell) {
+  std::vector<SurfaceSample> out;
+  for (const SurfaceSample& s : samples) {
+    const double allowed = s.is_sheet ? std::min(0.75 * cell, 0.25 * std::max(s.thickness, cell / 16.0)) : 0.75 * cell;
+    if (boundary.signed_distance(s.position) > allowed) out.push_back(s);
+  }
+  return out;
+}
+
+SolidFit compare_solid(const TriangleTree& surface, const TriangleMesh& boundary, double cell) {
+  SolidFit fit;
+  fit.cell = cell;
+  const MeshReport of_surface = check_mesh(surface.mesh()), of_boundary = check_mesh(boundary);
+  fit.volume_change = compute_volume(boundary) / of_surface.volume - 1.0;
+  fit.lower_loss = of_boundary.box.lower - of_surface.box.lower;
+  fit.upper_loss = of_surface.box.upper - of_boundary.box.upper;
+  fit.parts = of_boundary.components;
+  fit.surface_parts = of_surface.components;
+  const TriangleTree tree(boundary);
+  const std::vector<SurfaceSample> samples = sample_surface(surface, cell);
+  const std::vector<SurfaceSample> lost = find_lost(samples, tree, cell);
+  fit.lost_share = static_cast<double>(lost.size()) / static_cast<double>(std::max<std::size_t>(samples.size(), 1));
+  fit.better_cell = 0.5 * cell;
+  std::vector<double> thickness;
+  for (const SurfaceSample& s : lost) {
+    if (s.is_sheet) thickness.push_back(s.thickness);
+    const double distance = tree.signed_distance(s.position);
+    if (distance <= fit.lost_distance) continue;
+    fit.lost_distance = distance;
+    fit.lost_at = s.position;
+  }
+  if (!thickness.empty()) {
+    const auto tenth = thickness.begin() + static_cast<std::ptrdiff_t>(thickness.size() / 10);
+    std::nth_element(thickness.begin(), tenth, thickness.end());
+    fit.better_cell = std::min(fit.better_cell, *tenth);
+  }
+  return fit;
+}
+
+bool SolidFit::is_close() const noexcept {
+  return std::abs(volume_change) <= 0.05 && std::max(lower_loss.maxCoeff(), upper_loss.maxCoeff()) <= cell &&
+         parts <= surface_parts;
+}
+
+std::string SolidFit::describe() const {
+  if (is_close()) return {};
+  std::vector<std::string> words;
+  if (std::abs(volume_change) > 0.05)
+    words.push_back(fmt::format("the volume is {:.1f} % {} than the surface's", 100.0 * std::abs(volume_change),
+                                volume_change < 0.0 ? "less" : "more"));
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const auto& [loss, end] : {std::pair(lower_loss[axis], "low"), std::pair(upper_loss[axis], "high")}) {
+      if (loss > cell) words.push_back(fmt::format("{:.3g} m are missing at the {} end of {}", loss, end, "xyz"[axis]));
+    }
+  }
+  if (parts > surface_parts)
+    words.push_back(
+        fmt::format("what is {} {} comes as {}", surface_parts, surface_parts == 1 ? "part" : "parts", parts));
+  if (lost_distance > 0.0)
+    words.push_back(
+        fmt::format("most is lost around ({:.4g}, {:.4g}, {:.4g}) m", lost_at.x(), lost_at.y(), lost_at.z()));
+  return fmt::format("{} with a cell of {:.3g} m: {}; try a cell of {:.2g} m",
+                     lost_distance > 0.0 ? "thin parts are lost" : "the shape is followed only roughly", cell,
+                     fmt::join(words, ", "), better_cell);
+}
+
+}  // namespace palpate

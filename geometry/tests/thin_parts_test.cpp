@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include "palpate/core/error.h"
+#include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/solid_fit.h"
+#include "palpate/geometry/tet_mesher.h"
+#include "random_solids.h"
+
+namespace palpate::thin_parts_test {
+namespace {
+using testing::make_random_solid;
+using testing::RandomSolid;
+
+/// No tet is flat or inverted, and the boundary is a closed manifold that encloses just the tets: a tet that was turned
+/// inside out by moving its corners would count twice.
+void expect_sound(const TetMesh& mesh) {
+  const TetMeshReport report = check_tet_mesh(mesh);
+  EXPECT_TRUE(report.is_clean()) << report.describe();
+  const TriangleMesh boundary = extract_surface(mesh).mesh;
+  const MeshReport of_boundary = check_mesh(boundary);
+  EXPECT_TRUE(of_boundary.is_clean()) << of_boundary.describe();
+  EXPECT_EQ(of_boundary.non_manifold_vertices, 0);
+  EXPECT_NEAR(compute_volume(boundary), report.volume, 1e-9 * report.volume);
+}
+
+double extent_of(const TriangleMesh& mesh) {
+  return compute_bounding_box(mesh.vertices).size().maxCoeff();
+}
+
+/// Or a reason with a cell that does give tets, for sheets that are very much thinner than the cell.
+TEST(MakeTets, GivesTetsOfEveryClosedSurfaceAtAnyCell) {
+  int made = 0, refused = 0;
+  for (unsigned seed = 0; seed < 104; ++seed) {
+    const RandomSolid solid = make_random_solid(seed);
+    ASSERT_TRUE(check_mesh(solid.mesh).closed);
+    std::mt19937 random(seed);
+    double cell = extent_of(solid.mesh) * std::exp2(-std::uniform_real_distribution<double>(-1.0, 1.6)(random));
+    SCOPED_TRACE(fmt::format("seed {}, {}, cell {}", seed, solid.name, cell));
+    const TriangleTree tree(solid.mesh);
+    try {
+      expect_sound(make_tets(tree, cell));
+      ++made;
+    } catch (const InputError& error) {
+      ++refused;
+      const std::string what = error.what();
+      ASSERT_NE(what.find("nothing is left; try "), std::string::npos) << what;
+      if (refused > 1) continue;  // such cells take their time
+      cell = std::stod(what.substr(what.find("try ") + 4));
+      expect_sound(make_tets(tree, cell));
+    }
+  }
+  std::printf("%d surfaces filled, %d so thin that another cell was named\n", made, refused);
+  EXPECT_LT(refused, 24);
+}
+
+/// Where a surface passes through itself, the side of the nearest triangle does not tell inside from outside.
+TEST(MakeTets, FillsWhatAnOverlapEncloses) {
+  TriangleMesh mesh = make_sphere(0.5, 12);
+  testing::append(mesh, make_sphere(0.5, 12), Vec3(0.5, 0.0, 0.0));
+  const TetMesh tets = make_tets(TriangleTree(mesh), 0.08);
+  expect_sound(tets);
+  EXPECT_EQ(check_mesh(extract_surface(tets).mesh).components, 1);
+  // Two balls, less the lens π (4 r + d) (2 r − d)² / 12 that they share, counted once.
+  const double pi = 3.14159265358979323846;
+  const double exact = 2.0 * 4.0 / 3.0 * pi * 0.125 - pi * 2.5 * 0.25 / 12.0;
+  EXPECT_NEAR(compute_volume(tets), exact, 0.02 * exact);
+}
+
+/// A table: a plate on four legs. It stands askew to the lattice.
+TriangleMesh make_table(double leg, std::mt19937& random) {
+  TriangleMesh mesh = make_box(Vec3(0.3, 0.04, 0.2), 4);
+  for (const double x : {-0.12, 0.12}) {
+    for (const double z : {-0.07, 0.07}) testing::append(mesh, make_box(Vec3(leg, 0.2, leg), 6), Vec3(x, -0.11, z));
+  }
+  testing::place_at_random(mesh, random);
+  return mesh;
+}
+
+TEST(MakeTets, KeepsLegsThinnerThanTheCell) {
+  std::mt19937 random(3);
+  for (const double leg : {0.02, 0.012}) {
+    for (const double cell : {0.03, 0.02}) {
+      SCOPED_TRACE(fmt::format("leg {}, cell {}", leg, cell));
+      const TriangleTree tree(make_table(leg, random));
+      const TetMesh mesh = make_tets(tree, cell);
+      expect_sound(mesh);
+      EXPECT_GT(check_tet_mesh(mesh).smallest_dihedral_deg, 4.0) << "measured, not proven";
+      const SolidFit fit = compare_solid(tree, extract_surface(mesh).mesh, cell);
+      EXPECT_EQ(fit.parts, 1) << "legs hang on the plate";
+      EXPECT_LT(std::max(fit.lower_loss.maxCoeff(), fit.upper_loss.maxCoeff()), cell);
+      EXPECT_LT(fit.lost_share, 0.02) << "corners of their ends";
+      EXPECT_LT(check_tet_mesh(mesh).tets, 60'000);
+    }
+  }
+}
+
+TEST(MakeTets, LeavesTheLatticeAsItIsWhereNothingIsLost) {
+  const TriangleTree organ(make_organ(0.2, 48));
+  const ImplicitFunction f = [&](const Vec3& p) { return organ.signed_distance(p); };
+  const TetMesh even = make_tets(f, compute_bounding_box(organ.mesh().vertices), 0.017), made = make_tets(organ, 0.017);
+  EXPECT_EQ(even.vertices, made.vertices);
+  EXPECT_EQ(even.tets, made.tets);
+}
+
+/// Sheets so thin that keeping them takes too many tets.
+TEST(SolidFit, NamesWhatIsLostAndACellThatKeepsIt) {
+  std::mt19937 random(5);
+  TriangleMesh mesh = make_sphere(0.1, 10);
+  testing::append(mesh, make_box(Vec3(0.3, 0.006, 0.3), 8), Vec3(0.15, 0.0, 0.0));
+  testing::place_at_random(mesh, random);
+  const TriangleTree tree(mesh);
+  double cell = 0.1;
+  int tries = 0;
+  for (; tries < 6; ++tries) {
+    const SolidFit fit = compare_solid(tree, extract_surface(make_tets(tree, cell)).mesh, cell);
+    EXPECT_EQ(fit.is_close(), fit.describe().empty());
+    if (fit.lost_share == 0.0) break;
+    if (tries == 0) {
+      EXPECT_GT(fit.lost_distance, 0.006) << "more than the sheet is thick";
+      EXPECT_NE(fit.describe().find("thin parts are lost with a cell of 0.1 m"), std::string::npos) << fit.describe();
+    }
+    EXPECT_LE(fit.better_cell, 0.5 * cell) << fit.describe();
+    cell = fit.better_cell;
+  }
+  EXPECT_GE(tries, 1);
+  EXPECT_LE(tries, 2);
+}
+
+}  // namespace
+}  // namespace palpate::thin_parts_test

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "palpate/scene/scene.h"
+
+namespace palpate {
+
+/// What is larger than this is rarely meant: millimetres read as metres [m].
+inline constexpr double kLargestUsual = 5.0;
+
+/// How near the tool of a hand comes to what can be touched, if nothing gave way.
+struct Approach {
+  double start = std::numeric_limits<double>::infinity();    ///< at the beginning [m]; negative inside
+  double nearest = std::numeric_limits<double>::infinity();  ///< the least on the way [m]
+  double time = 0.0;                                         ///< when that is [s]
+  std::string body{};                                        ///< the nearest then
+  std::string start_body{};                                  ///< the nearest at the beginning
+};
+
+/// Follows the hand's path, or a replayed hand, by the bodies as they are at the start, for as long as a run is. Depth
+/// counts in closed surfaces only. `world` is as make_world() gives it.
+Approach find_approach(const Scene& scene, const World& world, std::size_t tool);
+
+/// Mass of a body of the world [kg]; 0 for what never moves.
+double compute_mass(const WorldBody& body);
+/// Nodes of a soft body or ends of a chain that do not move.
+int count_fixed(const WorldBody& body);
+
+/// Plain sentences about what is legal but probably not meant: metres that should be millimetres, a hand that never
+/// comes near a body, a tool that starts inside one, soft bodies that nothing holds and nothing bears, thin parts of a
+/// mesh that the cell loses. `world` is as make_world() gives it.
+std::vector<std::string> find_world_warnings(const Scene& scene, const World& world);
+
+}  // namespace palpate
