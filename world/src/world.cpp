@@ -77,7 +77,8 @@ void World::prepare() {
   save_state(start_);
 }
 
-World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body) const {
+World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body,
+                       std::span<const std::pair<int, int>> ignored) const {
   World twin(settings);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const WorldBody& b = bodies_[i];
@@ -87,6 +88,7 @@ World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body)
   }
   twin.joints_ = joints_;
   twin.ignored_ = ignored_;
+  twin.ignored_.insert(twin.ignored_.end(), ignored.begin(), ignored.end());
   twin.tools_ = tools_;
   twin.prepare();
   return twin;
@@ -95,6 +97,10 @@ World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body)
 const ContactMemory& World::memory() const noexcept {
   static const ContactMemory kNothing;
   return step_ ? step_->last : kNothing;
+}
+
+void World::set_memory(const ContactMemory& memory) {
+  if (step_) step_->last = memory;
 }
 
 Vec3 World::compute_contact_force(int body) const noexcept {
