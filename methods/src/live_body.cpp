@@ -59,13 +59,10 @@ void LiveBody::displace(std::span<Vec3> out) const noexcept {
 }
 
 void LiveBody::begin(const BodyView<const double>& model, double age) noexcept {
-  const bool first = !model_.has_value();
   model_.emplace(model);
   if (answer_ == Answer::kStep) displace(moved_);
-  for (std::size_t i = 0; i < positions_.size(); ++i) {
+  for (std::size_t i = 0; i < positions_.size(); ++i)
     offset_[i] = positions_[i] - at(model.place, i) - age * at(model.rate, i) - moved_[i];
-    if (first) offset_[i].setZero();
-  }
 }
 
 void LiveBody::place(const BodyView<const double>& model, double age, double left, double left_then) noexcept {

@@ -31,6 +31,7 @@ class LiveFast final : public FastHalf {
   WorldTool tool_;
   std::uint64_t sequence_ = 0;  ///< of the model in use
   double left_ = 0.0;           ///< of the difference to the model before
+  double deepest_ = 0.0;        ///< as in Feedback [m]
 };
 
 LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const Layout& layout)
@@ -40,7 +41,9 @@ LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const L
       fade_(settings.blend > c.dt ? c.dt / settings.blend : 1.0),
       tool_body_(c.body()),
       world_(make_world(c)),
-      tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {}
+      tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {
+  world_.set_memory(world_.memory());  // soft bodies are put where the model has them: friction holds places
+}
 
 World LiveFast::make_world(const MethodContext& c) {
   WorldSettings settings = c.world.settings();
@@ -80,6 +83,7 @@ TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* mode
     place_bodies(model, feedback.header.time);
     tool_.aim(device);
     done = world_.step(dt_, step);
+    deepest_ = std::max(deepest_, step.penetration);
   }
   TickResult out = tool_.read(done, step);
   if (done && settings_.by_constraints) out.wrench = sum_contact_forces();
@@ -94,6 +98,7 @@ void LiveFast::place_bodies(const Model& model, double time) noexcept {
     for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->begin(layout_.at[k].view(model.numbers()), age);
     sequence_ = model.header.sequence;
     left_ = 1.0;
+    deepest_ = 0.0;
   }
   const double now = fade_ < 1.0 ? left_ : 0.0;
   left_ = std::max(0.0, left_ - fade_);
@@ -118,6 +123,8 @@ Wrench LiveFast::sum_contact_forces() const noexcept {
 
 void LiveFast::report(const DeviceState& device, Feedback& out) const noexcept {
   out.device = device;
+  out.model = sequence_;
+  out.penetration = deepest_;
   const Body& tool = *world_.body(tool_body_);
   tool.save_state({out.tool(), layout_.tool_numbers});
   out.contacts = 0;

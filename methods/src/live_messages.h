@@ -84,6 +84,8 @@ struct FeltContact {
 struct Feedback {
   MessageHeader header;
   DeviceState device;
+  std::uint64_t model = 0;   ///< sequence of the model in use; 0: none, so that nothing could touch
+  double penetration = 0.0;  ///< deepest overlap of bodies in a tick, since that model came [m]
   std::int32_t contacts = 0;
   std::array<FeltContact, kMaxContacts> contact;
 

@@ -53,7 +53,8 @@ class LiveSlow final : public SlowHalf {
   std::vector<Eigen::VectorXd> before_;  ///< the nodes of each soft body at the start of the step [m]
   ContactMemory memory_;
   std::vector<FeltContact> felt_;
-  bool read_ = false;  ///< the model has what the solved step tells
+  double penetration_ = 0.0;  ///< that the fast loop told of [m]
+  bool read_ = false;         ///< the model has what the solved step tells
 };
 
 StepWish LiveSlow::begin_bytes(const std::byte* feedback_bytes, std::byte* model, StepReport& report) {
@@ -64,6 +65,7 @@ StepWish LiveSlow::begin_bytes(const std::byte* feedback_bytes, std::byte* model
   Body& tool = *world_.body(tool_);
   const bool known = feedback.header.sequence > 0;
   if (known) take_over(feedback);
+  penetration_ = feedback.penetration;
   tool.set_grip(known ? grip_.aim(feedback.device, settings_.aim_ahead) : grip_.aim(start_));
   answers_.begin(known ? feedback.device.velocity.linear : Vec3(Vec3::Zero()));
   return {.tick = settings_.answer == Answer::kTick};
@@ -75,6 +77,7 @@ void LiveSlow::take_over(const Feedback& feedback) {
   const std::span<const double> state(feedback.tool(), layout_.tool_numbers);
   if (!std::all_of(state.begin(), state.end(), [](double x) { return std::isfinite(x); })) return;
   world_.body(tool_)->restore_state(state);
+  if (feedback.model == 0) return;
   memory_ = world_.memory();
   felt_.assign(feedback.contact.begin(), feedback.contact.begin() + feedback.contacts);
   for (std::size_t i = 0; i < memory_.contacts.size(); ++i) {
@@ -125,6 +128,7 @@ void LiveSlow::read_advanced_bytes(const AdvancedStep&, std::byte* model_bytes, 
 
 void LiveSlow::finish_bytes(bool done, std::byte* model, StepReport& report) {
   if (!done) typed(model).valid = 0;
+  report.penetration = penetration_;  // where it is felt: the slow loop's tool only follows
   report.converged = report.converged && typed(model).valid != 0;
 }
 

@@ -84,6 +84,10 @@ void StepData::match(const ContactMemory& memory) {
 /// What has come between the feet of the last step's contacts since, across the normal. A contact whose features are
 /// new takes over the strain of one nearby that is gone, and has none if there is none.
 void StepData::recall_strains() {
+  if (!holds_places) {
+    strains.assign(contacts.size(), Vec3::Zero());
+    return;
+  }
   match(last);
   const double most = settings_.contacts.alarm_distance;
   constexpr double kSameWay = 0.5;

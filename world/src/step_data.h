@@ -76,7 +76,8 @@ class StepData final : public RowSink {
   int first_contact = 0;
   std::vector<double> lambda;
   std::vector<Vec3> contact_forces;
-  ContactMemory last;  ///< of the last step that was done
+  ContactMemory last;         ///< of the last step that was done
+  bool holds_places = false;  ///< friction does, because somebody else moves bodies between steps
 
  private:
   /// A problem being assembled.

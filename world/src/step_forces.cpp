@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "step_data.h"
@@ -115,7 +116,8 @@ void StepData::advance() {
   remember(last);
   // What sticks is held where it was held before, what slips where it has slipped to.
   constexpr double kSticks = 1.0 - 1e-6;
-  last.anchors.resize(contacts.size());
+  last.anchors.assign(contacts.size(), Vec3::Constant(std::numeric_limits<double>::quiet_NaN()));
+  if (!holds_places) return;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Vec3& f = contact_forces[i];
     const bool sticks = f.x() > 0.0 && f.tail<2>().norm() < kSticks * contacts[i].friction * f.x();

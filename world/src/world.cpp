@@ -100,7 +100,9 @@ const ContactMemory& World::memory() const noexcept {
 }
 
 void World::set_memory(const ContactMemory& memory) {
-  if (step_) step_->last = memory;
+  if (!step_) return;
+  step_->last = memory;
+  step_->holds_places = true;
 }
 
 Vec3 World::compute_contact_force(int body) const noexcept {
@@ -137,6 +139,7 @@ void World::restore_state(const WorldState& state) {
 
 void World::reset() {
   restore_state(start_);
+  if (step_) step_->holds_places = false;
 }
 
 BodyEnergy World::compute_energy() const noexcept {

@@ -13,6 +13,7 @@ Method make_compliance(const MethodContext& context) {
     live::LiveSettings live;
     live.answer = live::Answer::kTick;
     live.lookahead = settings.lookahead * context.slow_period;
+    live.blend = context.slow_period;
     live.aim_ahead = context.slow_period;
     live.solver = live::tick_solver(context, settings.tolerance, settings.max_iterations);
     live.solver.max_seconds = settings.max_seconds;

@@ -81,8 +81,8 @@ struct ContactMemory {
   std::vector<Contact> contacts;
   std::vector<Vec3> contact_forces;  ///< of each on its body a, world frame [N]
   /// Where friction holds the feet of each: their p_a − p_b without strain, world frame [m]. What has come between them
-  /// since, across the normal, is made good in the next step as far as friction can: a contact that sticks does not
-  /// creep, whoever moves the bodies between two steps.
+  /// since, across the normal, is made good in the next step as far as friction can, if somebody set the memory: then a
+  /// contact that sticks does not creep, whoever moves the bodies between two steps.
   std::vector<Vec3> anchors;
   std::vector<double> joint_forces;  ///< λ of the rows before the contacts', those of joints first [N]
 };
@@ -161,9 +161,9 @@ class World {
   bool step(double h, StepReport& report) { return run_step(*this, {.h = h}, report); }
   /// Of the last step that was done. Empty in a world in which nothing moves.
   const ContactMemory& memory() const noexcept;
-  /// What the next step starts from, if somebody else knows better. Contacts are ordered as a step has them: by bodies,
-  /// then by identity. Allocates only if there are more contacts than WorldSettings::contacts allows. In a world in
-  /// which nothing moves it does nothing.
+  /// What the next step starts from, for somebody who also moves bodies between steps. From then on friction holds
+  /// places (ContactMemory::anchors), and not only against the slip of each step. Contacts are ordered as a step has
+  /// them: by bodies, then by identity. Allocates only if there are more than the world's settings allow.
   void set_memory(const ContactMemory& memory);
   /// Sum of the contact forces on a body in the last step that was done, world frame [N].
   Vec3 compute_contact_force(int body) const noexcept;
