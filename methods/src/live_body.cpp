@@ -41,6 +41,8 @@ LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
   reached_number_.assign(kMaxKnown, -1);
   entries_.reserve(as_size(kMaxRows * max_row_entries()));
   WJ_.resize(3 * kMaxKnown, kMaxRows);
+  JW_.resize(kMaxRows, 3 * kMaxKnown);
+  reached_W_.resize(3 * kMaxKnown, 3 * kMaxKnown);
 }
 
 /// W f of the model at the known nodes, and what others do by themselves.
@@ -112,17 +114,21 @@ bool LiveBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixX
       }
     }
   }
-  const auto count = 3 * std::ssize(reached_);
-  auto WJ = WJ_.topLeftCorner(count, rows);
+  // Columns are long and whole, so that all sums run over neighbours in memory.
+  const auto count = static_cast<Eigen::Index>(reached_.size());
+  for (Eigen::Index j = 0; j < count; ++j) {
+    for (Eigen::Index i = 0; i < count; ++i)
+      reached_W_.block<3, 3>(3 * i, 3 * j) =
+          model_->W.block<3, 3>(3 * reached_[static_cast<std::size_t>(i)], 3 * reached_[static_cast<std::size_t>(j)]);
+  }
+  auto WJ = WJ_.topLeftCorner(3 * count, rows);
   WJ.setZero();
   for (const Entry& e : entries_) {
-    const auto column = 3 * reached_[as_size(e.reached)];
-    for (std::size_t i = 0; i < reached_.size(); ++i)
-      WJ.col(e.row).segment<3>(3 * static_cast<Eigen::Index>(i)).noalias() +=
-          model_->W.block<3, 3>(3 * reached_[i], column) * e.value;
+    for (int k = 0; k < 3; ++k) WJ.col(e.row) += e.value[k] * reached_W_.col(3 * e.reached + k).head(3 * count);
   }
+  JW_.topLeftCorner(rows, 3 * count) = WJ.transpose();
   for (const Entry& e : entries_) {
-    for (int k = 0; k < 3; ++k) W.col(e.row).noalias() += e.value[k] * WJ.row(3 * e.reached + k).transpose();
+    for (int k = 0; k < 3; ++k) W.col(e.row) += e.value[k] * JW_.col(3 * e.reached + k).head(rows);
   }
   for (const std::int32_t k : reached_) reached_number_[as_size(k)] = -1;
   return true;

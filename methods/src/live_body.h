@@ -98,7 +98,8 @@ class LiveBody final : public Body {
   std::vector<std::int32_t> reached_;         ///< known nodes, by J
   std::vector<std::int32_t> reached_number_;  ///< of each known node among those; −1: it is not
   std::vector<Entry> entries_;
-  Eigen::MatrixXd WJ_;  ///< W Jᵀ at the reached nodes
+  Eigen::MatrixXd reached_W_;  ///< W of the reached nodes
+  Eigen::MatrixXd WJ_, JW_;    ///< W Jᵀ of those, and its transpose
 };
 
 }  // namespace palpate::live
