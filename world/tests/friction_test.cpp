@@ -75,7 +75,8 @@ TEST(SlidingBlock, StopsAtCoulombDistanceInEveryDirection) {
 }
 
 // In a world whose memory somebody sets, what sticks is held to a place in the material of both sides: if the block is
-// put elsewhere between two steps, friction takes it back. 5 µm take 5 µm/h² = 1.25 m/s², of the μg = 4.9 m/s² that it has.
+// put elsewhere between two steps, friction takes it back. 5 µm take 5 µm/h² = 1.25 m/s², of the μg = 4.9 m/s² that it
+// has.
 TEST(StickingBlock, GoesBackToWhereItWasHeld) {
   for (const double mu : {0.5, 0.0}) {
     World world;
