@@ -110,7 +110,9 @@ void measure(Setting& setting, const ExperimentOptions& options) {
       scene.run.slow_period = scene.run.latency = 1.0 / kRates[r];
       scene.first().guards.safety.stale_after = 1.0;
       for (std::size_t m = 0; m < kMethods.size(); ++m) {
-        scene.methods.get<ComplianceSettings>("compliance").lookahead = kLookahead[m];
+        auto& compliance = scene.methods.get<ComplianceSettings>("compliance");
+        compliance.lookahead = kLookahead[m];
+        compliance.contacts = ComplianceSettings::Contacts::kHeld;  // the paper's
         const std::string name = fmt::format("{}, {} Hz, {}", what, kRates[r], kMethods[m]);
         const RunData run =
             dervaux::run_watched(scene, world, setting.hand, {m == 3 ? "direct" : "compliance", name}, options).data;

@@ -7,6 +7,7 @@
 #include "experiments.h"
 #include "palpate/core/clock.h"
 #include "palpate/haptics/scripted.h"
+#include "palpate/methods/compliance_settings.h"
 #include "palpate/scene/builtin.h"
 
 // What a tick and a slow step of the scheme cost. "The calculations in the high rate thread remain compatible with
@@ -49,6 +50,7 @@ class Stopwatch final : public LoopWatch {
 
 void run_timed(const std::string& scene_name, int beams, Timed& out, const ExperimentOptions& options) {
   Scene scene = load_builtin_scene(scene_name);
+  scene.methods.get<ComplianceSettings>("compliance").contacts = ComplianceSettings::Contacts::kHeld;  // the paper's
   std::get<SceneChainTool>(scene.first().tool.kind).beams = beams;
   out.name = fmt::format("{}, {} beams", scene_name, beams);
   out.beams = beams;

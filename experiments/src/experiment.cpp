@@ -18,6 +18,9 @@ constexpr std::array kExperiments = {
                "a virtual wall below and far above the passive stiffness, and the passivity controller (Colgate & "
                "Schenkel 1997; Hannaford & Ryu 2002)",
                &run_wall_passivity},
+    Experiment{"rest",
+               "a hand presses, strokes 10 mm and rests: what friction bears neither is forgotten nor creeps (our own)",
+               &run_rest, 60.0},
     Experiment{
         "dervaux-two-beams",
         "two joined beams, one a loop: symmetric at rest, and the fast one vibrates (Dervaux et al. 2013, Fig. 2)",

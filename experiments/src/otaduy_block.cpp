@@ -259,7 +259,7 @@ double compare_oscillation(const RunData& run, const RunData& doubled, int axis)
 
 /// In the quick form of fewer elements.
 Scene load_block(const ExperimentOptions& options) {
-  Scene scene = load_builtin_scene("otaduy-block");
+  Scene scene = with_held_contacts(load_builtin_scene("otaduy-block"));
   if (options.quick) find_body<SceneSoft>(scene, "block").cell = 0.034;
   return scene;
 }

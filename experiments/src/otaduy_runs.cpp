@@ -87,6 +87,11 @@ void choose_paper_form(Scene& scene) {
   scene.methods.get<JacobianSettings>("jacobian").track = false;
 }
 
+Scene with_held_contacts(Scene scene) {
+  scene.methods.get<JacobianSettings>("jacobian").contacts = JacobianSettings::Contacts::kHeld;
+  return scene;
+}
+
 void set_slow_rate(Scene& scene, double rate) {
   scene.run.slow_period = scene.run.latency = 1.0 / rate;
   scene.first().guards.safety.stale_after = 3.0 / rate;

@@ -42,7 +42,9 @@ class Rig {
 
 /// The paper's form of `jacobian`: equality, no friction, its own visual tool.
 void choose_paper_form(Scene& scene);
-/// The same with its model low-passed over a slow period ("it is convenient to filter the parameters").
+/// Contacts that keep place and normal until the next model, as the paper has them: its experiments are about those.
+Scene with_held_contacts(Scene scene);
+/// The paper's form with its model low-passed over a slow period ("it is convenient to filter the parameters").
 void choose_filtered_form(Scene& scene);
 /// A slow loop of `rate` [Hz] whose models are one period late.
 void set_slow_rate(Scene& scene, double rate);

@@ -33,7 +33,7 @@ double measure_truth(Rig& rig) {
 }
 
 ExperimentResult compare_on(Scene scene, const ExperimentOptions& options) {
-  Rig rig(std::move(scene), options);
+  Rig rig(with_held_contacts(std::move(scene)), options);
   const RunData& truth = rig.truth();
   std::vector<RunData> runs;
   runs.push_back(rig.run("jacobian", "jacobian", kRate));

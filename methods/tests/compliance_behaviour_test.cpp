@@ -267,6 +267,7 @@ TEST(Compliance, OverfullModelKeepsTheDeepestContacts) {
   run.world.add({"floor", nullptr, make_shape(ContactShape::Plane{}, 0.3)});
   run.world.add({"wall", nullptr, make_shape(ContactShape::Plane{.normal = Vec3::UnitZ()}, 0.3)});
   run.tool = make_wire(50, 0.3);
+  run.settings.get<ComplianceSettings>("compliance").contacts = ComplianceSettings::Contacts::kHeld;
   // The handle's −y, along which the wire lies, is the world's x.
   run.device.pose = {Vec3(0.0, 0.0012, 0.0012), Quat(Eigen::AngleAxisd(M_PI / 2.0, Vec3::UnitZ()))};
   run.begin();

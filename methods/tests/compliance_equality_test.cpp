@@ -28,6 +28,7 @@ struct Driven {
   void begin(std::string_view name, const ToolSettings& tool, const DeviceState& start, double step) {
     h = step;
     MethodSettings settings;
+    settings.get<ComplianceSettings>("compliance").contacts = ComplianceSettings::Contacts::kHeld;
     settings.get<ComplianceSettings>("compliance").tolerance = 1e-13;
     settings.get<ComplianceSettings>("compliance").max_iterations = 5000;
     settings.get<ComplianceSettings>("compliance").environment_rows = 192;

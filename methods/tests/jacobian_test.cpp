@@ -85,6 +85,7 @@ struct Rig {
     model->header.sequence = 0;
     MethodSettings all;
     all.get<JacobianSettings>("jacobian") = settings;
+    all.get<JacobianSettings>("jacobian").contacts = JacobianSettings::Contacts::kHeld;  // whose messages are looked at
     method = make_method(name, {world, tool, dt, slow_period, device, all});
   }
 

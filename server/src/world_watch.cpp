@@ -83,7 +83,7 @@ void WorldWatch::copy_out() noexcept {
 }
 
 std::uint64_t WorldWatch::copy_contacts(std::byte* to) const noexcept {
-  const auto& [contacts, forces, unused] = world_.memory();
+  const auto& [contacts, forces, anchors, joints] = world_.memory();
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < contacts.size() && i < forces.size() && count < kMaxContacts; ++i) {
     const palpate::Contact& c = contacts[i];

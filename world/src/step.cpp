@@ -27,6 +27,9 @@ std::span<const Vec3> FreeMotionResults::free_change(int body) const noexcept {
 std::span<const Contact> ContactResults::contacts() const noexcept {
   return data().contacts;
 }
+std::span<const Vec3> ContactResults::strains() const noexcept {
+  return data().strains;
+}
 const FindReport& ContactResults::found() const noexcept {
   return data().found;
 }

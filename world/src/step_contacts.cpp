@@ -16,6 +16,7 @@ void StepData::find_contacts() {
   found = finder_.find(h, free_changes_, contacts, bearing_);
   trim_contacts();
   fill_offsets();
+  recall_strains();
 }
 
 /// Tied bodies touch but around the tie, wherever that is now.
@@ -32,15 +33,88 @@ void StepData::fill_offsets() noexcept {
 
 /// Along the normal, between the feet as they are now [m].
 double StepData::compute_foot_gap(const Contact& c) const noexcept {
+  return c.normal.dot(compute_foot_distance(c));
+}
+
+/// p_a − p_b of the feet as they are now [m].
+Vec3 StepData::compute_foot_distance(const Contact& c) const noexcept {
   const Body* a = body(c.body_a);
   const Body* b = body(c.body_b);
-  return c.normal.dot((a ? a->compute_point(c.foot_a) : c.point_a) - (b ? b->compute_point(c.foot_b) : c.point_b));
+  return (a ? a->compute_point(c.foot_a) : c.point_a) - (b ? b->compute_point(c.foot_b) : c.point_b);
+}
+
+/// Finds each contact's like in a memory: that with the same identity; where a feature changed its name (which corner
+/// of two cubes face to face lies on which is a matter of rounding), that of the same pair at the same place. Both
+/// lists are ordered by bodies and identity.
+void StepData::match(const ContactMemory& memory) {
+  matches_.assign(contacts.size(), -1);
+  taken_.assign(memory.contacts.size(), 0);
+  const double near = settings_.contacts.alarm_distance * settings_.contacts.alarm_distance;
+  const auto pair_of = [](const Contact& x) { return std::pair(x.body_a, x.body_b); };
+  std::size_t begin = 0, end = 0, first = 0, last_of_pair = 0;
+  for (; first < contacts.size(); first = last_of_pair) {
+    const auto pair = pair_of(contacts[first]);
+    for (last_of_pair = first; last_of_pair < contacts.size() && pair_of(contacts[last_of_pair]) == pair;)
+      ++last_of_pair;
+    for (begin = end; begin < memory.contacts.size() && pair_of(memory.contacts[begin]) < pair;) ++begin;
+    for (end = begin; end < memory.contacts.size() && pair_of(memory.contacts[end]) == pair;) ++end;
+    for (std::size_t i = first, k = begin; i < last_of_pair && k < end;) {
+      if (contacts[i].id == memory.contacts[k].id) {
+        taken_[k] = 1;
+        matches_[i++] = static_cast<std::int32_t>(k++);
+      } else if (contacts[i].id < memory.contacts[k].id) {
+        ++i;
+      } else {
+        ++k;
+      }
+    }
+    for (std::size_t i = first; i < last_of_pair; ++i) {
+      if (matches_[i] >= 0) continue;
+      double least = near;
+      for (std::size_t k = begin; k < end; ++k) {
+        const double distance = (memory.contacts[k].point_a - contacts[i].point_a).squaredNorm();
+        if (distance >= least) continue;
+        least = distance;
+        matches_[i] = static_cast<std::int32_t>(k);
+      }
+    }
+  }
+}
+
+/// What has come between the feet of the last step's contacts since, across the normal. A contact whose features are
+/// new takes over the strain of one nearby that is gone, and has none if there is none.
+void StepData::recall_strains() {
+  if (!holds_places) {
+    strains.assign(contacts.size(), Vec3::Zero());
+    return;
+  }
+  match(last);
+  const double most = settings_.contacts.alarm_distance;
+  constexpr double kSameWay = 0.5;
+  strains.assign(contacts.size(), Vec3::Zero());
+  anchors_.resize(contacts.size());
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Contact& c = contacts[i];
+    anchors_[i] = compute_foot_distance(c);
+    if (matches_[i] < 0 || !(c.friction > 0.0)) continue;
+    const auto k = as_size(matches_[i]);
+    const Contact& before = last.contacts[k];
+    const bool other = before.id != c.id && taken_[k] != 0;
+    if (other || last.contact_forces[k].isZero(0.0) || before.normal.dot(c.normal) < kSameWay) continue;
+    const Vec3 apart = compute_foot_distance(before) - last.anchors[k];
+    const Vec3 strain = apart - c.normal.dot(apart) * c.normal;
+    // What is further apart has been put elsewhere.
+    if (!(strain.squaredNorm() < most * most)) continue;
+    strains[i] = strain;
+    anchors_[i] -= strain;
+  }
 }
 
 void StepData::keep_contacts(std::span<const Contact> kept) {
   contacts.assign(kept.begin(), kept.end());
   for (Contact& c : contacts) c.gap = c.offset + compute_foot_gap(c);
   trim_contacts();
+  recall_strains();
 }
 
 bool StepData::add_missed_contacts() {
@@ -59,6 +133,7 @@ bool StepData::add_missed_contacts() {
   std::sort(contacts.begin(), contacts.end(), [&](const Contact& x, const Contact& y) { return order(x) < order(y); });
   trim_contacts();
   fill_offsets();
+  recall_strains();
   return true;
 }
 

@@ -64,10 +64,15 @@ StepData::StepData(const WorldSettings& settings, std::span<WorldBody> bodies, s
   ahead_.reserve(contacts.capacity());
   bearing_.reserve(contacts.capacity());
   contact_forces.reserve(contacts.capacity());
+  strains.reserve(contacts.capacity());
+  anchors_.reserve(contacts.capacity());
+  matches_.reserve(contacts.capacity());
+  taken_.reserve(contacts.capacity());
   joint_constraints.reserve(joints_.size());
   for (ContactMemory* memory : {&last, &round_}) {
     memory->contacts.reserve(contacts.capacity());
     memory->contact_forces.reserve(contacts.capacity());
+    memory->anchors.reserve(contacts.capacity());
     memory->joint_forces.reserve(lambda.capacity());
   }
 }

@@ -69,6 +69,7 @@ class StepData final : public RowSink {
   std::uint64_t number = 0;  ///< of the step: stages of earlier ones are void
   std::vector<Moving> moving;
   std::vector<Contact> contacts;
+  std::vector<Vec3> strains;  ///< of each contact
   FindReport found;
   ConstraintProblem problem;
   std::vector<ConstraintRange> joint_constraints;
@@ -76,7 +77,8 @@ class StepData final : public RowSink {
   int first_contact = 0;
   std::vector<double> lambda;
   std::vector<Vec3> contact_forces;
-  ContactMemory last;  ///< of the last step that was done
+  ContactMemory last;         ///< of the last step that was done
+  bool holds_places = false;  ///< friction does, because somebody else moves bodies between steps
 
  private:
   /// A problem being assembled.
@@ -92,7 +94,10 @@ class StepData final : public RowSink {
   bool finish_free_motion(std::size_t body, int which) noexcept;
   void place_clearances() noexcept;
   void fill_offsets() noexcept;
+  Vec3 compute_foot_distance(const Contact& contact) const noexcept;
   double compute_foot_gap(const Contact& contact) const noexcept;
+  void match(const ContactMemory& memory);
+  void recall_strains();
   void trim_contacts();
   void assemble(const Assembly& to);
   void add(const JointConstraint& rows, int body_a, const BodyPoint& point_a, int body_b) override;
@@ -121,6 +126,9 @@ class StepData final : public RowSink {
   ContactFinder finder_;
   std::unique_ptr<SecondThread> second_;  ///< for the tick beside the step; null: no body allows it
   std::unique_ptr<ConstraintSolver> solver_;
+  std::vector<std::int32_t> matches_;     ///< of each contact in a memory, by match(); −1: none
+  std::vector<std::uint8_t> taken_;       ///< of a memory's contacts, those that are found again by their identity
+  std::vector<Vec3> anchors_;             ///< of each contact at the start of the step, as in ContactMemory
   std::vector<Contact> ahead_;            ///< that the motion found so far would run into
   std::vector<std::uint64_t> bearing_;    ///< identities of the last step's contacts with a force, ascending
   ContactMemory round_;                   ///< of the step so far, when more contacts were found

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "step_data.h"
@@ -33,9 +34,7 @@ void StepData::read_contact_forces() {
   for (const Constraint& c : constraints) contact_forces.push_back(Eigen::Map<const Vec3>(lambda.data() + c.first_row));
 }
 
-/// First guess: the last step's forces, turned to the new tangents, of contacts with the same identity; where a feature
-/// changed its name (which corner of two cubes face to face lies on which is a matter of rounding), of the last contact
-/// of that pair at the same place. Both lists are ordered by bodies and identity.
+/// First guess: the last step's forces on contacts that match, turned to the new tangents.
 void StepData::warm_start() {
   const ContactMemory& guess = *guess_;
   const auto joint_rows = first_contact < static_cast<int>(problem.constraints().size())
@@ -43,27 +42,11 @@ void StepData::warm_start() {
                               : lambda.size();
   if (guess.joint_forces.size() == joint_rows)
     std::copy(guess.joint_forces.begin(), guess.joint_forces.end(), lambda.begin());
-  const double near = settings_.contacts.alarm_distance * settings_.contacts.alarm_distance;
-  std::size_t begin = 0, end = 0;
+  match(guess);
   for (std::size_t i = 0; i < contacts.size(); ++i) {
+    if (matches_[i] < 0) continue;
+    const Vec3& f = guess.contact_forces[as_size(matches_[i])];
     const Contact& c = contacts[i];
-    const auto pair_of = [](const Contact& x) { return std::pair(x.body_a, x.body_b); };
-    if (i == 0 || pair_of(contacts[i - 1]) != pair_of(c)) {
-      for (begin = end; begin < guess.contacts.size() && pair_of(guess.contacts[begin]) < pair_of(c);) ++begin;
-      for (end = begin; end < guess.contacts.size() && pair_of(guess.contacts[end]) == pair_of(c);) ++end;
-    }
-    std::size_t match = end;
-    double least = near;
-    for (std::size_t k = begin; k < end; ++k) {
-      const double distance =
-          guess.contacts[k].id == c.id ? -1.0 : (guess.contacts[k].point_a - c.point_a).squaredNorm();
-      if (distance < least) {
-        least = distance;
-        match = k;
-      }
-    }
-    if (match == end) continue;
-    const Vec3& f = guess.contact_forces[match];
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     const int row = problem.constraints()[as_size(first_contact) + i].first_row;
@@ -131,6 +114,15 @@ void StepData::advance() {
     if (!moving[i].free.empty() && !moving[i].absent) bodies_[i].body->advance(h, moving[i].change);
   }
   remember(last);
+  // What sticks is held where it was held before, what slips where it has slipped to.
+  constexpr double kSticks = 1.0 - 1e-6;
+  last.anchors.assign(contacts.size(), Vec3::Constant(std::numeric_limits<double>::quiet_NaN()));
+  if (!holds_places) return;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Vec3& f = contact_forces[i];
+    const bool sticks = f.x() > 0.0 && f.tail<2>().norm() < kSticks * contacts[i].friction * f.x();
+    last.anchors[i] = sticks ? anchors_[i] : compute_foot_distance(contacts[i]);
+  }
 }
 
 }  // namespace palpate

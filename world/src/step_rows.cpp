@@ -36,15 +36,16 @@ void StepData::assemble(const Assembly& to) {
   for (const StepRows* further : further_) further->add_rows(to.h, elapsed_, *this);
   further_constraints.end = first_contact = count_constraints();
   JointConstraint contact;
-  for (const Contact& c : contacts) {
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Contact& c = contacts[i];
     contact.constraint.kind = ConstraintKind::kContact;
     contact.constraint.rows = 3;
     contact.constraint.friction = c.friction;
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     contact.rows[0] = {false, c.normal, settings_.felt_gap(c.gap, to.h)};
-    contact.rows[1] = {false, t1, 0.0};
-    contact.rows[2] = {false, t2, 0.0};
+    contact.rows[1] = {false, t1, t1.dot(strains[i])};
+    contact.rows[2] = {false, t2, t2.dot(strains[i])};
     contact.points_b[0] = c.foot_b;
     add_constraint_rows(to, contact, c.body_a, c.foot_a, c.body_b);
   }

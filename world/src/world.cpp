@@ -77,7 +77,8 @@ void World::prepare() {
   save_state(start_);
 }
 
-World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body) const {
+World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body,
+                       std::span<const std::pair<int, int>> ignored) const {
   World twin(settings);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const WorldBody& b = bodies_[i];
@@ -87,6 +88,7 @@ World World::make_twin(const WorldSettings& settings, const BodyTwin& make_body)
   }
   twin.joints_ = joints_;
   twin.ignored_ = ignored_;
+  twin.ignored_.insert(twin.ignored_.end(), ignored.begin(), ignored.end());
   twin.tools_ = tools_;
   twin.prepare();
   return twin;
@@ -99,6 +101,12 @@ const ContactMemory& World::memory() const noexcept {
 
 BoundingBox World::swept_box(int body) const noexcept {
   return step_ ? step_->swept_box(body) : BoundingBox{};
+}
+
+void World::set_memory(const ContactMemory& memory) {
+  if (!step_) return;
+  step_->last = memory;
+  step_->holds_places = true;
 }
 
 Vec3 World::compute_contact_force(int body) const noexcept {
@@ -135,6 +143,7 @@ void World::restore_state(const WorldState& state) {
 
 void World::reset() {
   restore_state(start_);
+  if (step_) step_->holds_places = false;
 }
 
 BodyEnergy World::compute_energy() const noexcept {

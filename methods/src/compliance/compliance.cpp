@@ -1,11 +1,25 @@
 #include "compliance/compliance.h"
 
 #include "compliance/halves.h"
+#include "live.h"
 #include "palpate/core/error.h"
+#include "palpate/methods/compliance_settings.h"
 
 namespace palpate {
 
 Method make_compliance(const MethodContext& context) {
+  const auto& settings = context.settings.get<ComplianceSettings>("compliance");
+  if (settings.contacts == ComplianceSettings::Contacts::kLive && live::refuse(context.where()).empty()) {
+    live::LiveSettings live;
+    live.answer = live::Answer::kTick;
+    live.lookahead = settings.lookahead * context.slow_period;
+    live.blend = context.slow_period;
+    live.aim_ahead = context.slow_period;
+    live.solver = live::tick_solver(context, settings.tolerance, settings.max_iterations);
+    live.solver.max_seconds = settings.max_seconds;
+    live.by_constraints = settings.force == ComplianceSettings::Force::kConstraints;
+    return live::make_method(context, live);
+  }
   return {layout_of<compliance::Model>(), layout_of<compliance::Feedback>(), compliance::make_slow_half(context),
           compliance::make_fast_half(context)};
 }

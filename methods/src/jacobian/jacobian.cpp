@@ -1,11 +1,22 @@
 #include "jacobian/jacobian.h"
 
 #include "jacobian/halves.h"
+#include "live.h"
 
 namespace palpate {
 
 Method make_jacobian(const MethodContext& context) {
-  const bool equality = context.settings.get<JacobianSettings>("jacobian").form == JacobianSettings::Form::kEquality;
+  const auto& settings = context.settings.get<JacobianSettings>("jacobian");
+  const bool equality = settings.form == JacobianSettings::Form::kEquality;
+  const bool live = !equality && settings.track && settings.contacts == JacobianSettings::Contacts::kLive;
+  if (live && live::refuse(context.where()).empty()) {
+    live::LiveSettings own;
+    own.answer = settings.answer == JacobianSettings::Answer::kSlow ? live::Answer::kStep : live::Answer::kTick;
+    own.blend = settings.blend * context.slow_period;
+    own.aim_ahead = context.slow_period - context.dt;
+    own.solver = live::tick_solver(context, settings.tolerance, settings.max_iterations);
+    return live::make_method(context, own);
+  }
   return {layout_of<jacobian::Model>(), layout_of<jacobian::Feedback>(), jacobian::make_slow_half(context),
           jacobian::make_fast_half(context), equality ? Sharing::kAlone : Sharing::kSlowStep};
 }

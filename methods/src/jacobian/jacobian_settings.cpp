@@ -13,6 +13,12 @@ void describe(Fields& f, JacobianSettings& s) {
       s.form, d.form, {{"inequality", Form::kInequality}, {"equality", Form::kEquality}});
   f.choice<Answer>({.name = "answer", .doc = "time step of the world's answer to a contact force"}, s.answer, d.answer,
                    {{"slow", Answer::kSlow}, {"fast", Answer::kFast}});
+  using Contacts = JacobianSettings::Contacts;
+  f.choice<Contacts>(
+      {.name = "contacts",
+       .doc = "of the inequality form, if it tracks; live: found in every tick, in worlds of one tool in "
+              "which nothing is tied and all else that moves is soft; held: as the slow step found them"},
+      s.contacts, d.contacts, {{"live", Contacts::kLive}, {"held", Contacts::kHeld}});
   f.boolean({.name = "track", .doc = "slow steps begin with the fast loop's tool; off: the paper's visual tool"},
             s.track, d.track);
   f.number({.name = "filter_time", .doc = "low-pass on the model of the equality form; 0: none", .unit = "s"},

@@ -19,9 +19,13 @@ struct ComplianceSettings {
   /// used, which takes the lag out where they are heavy beside the tool; light and very soft ones begin to
   /// shake.
   double lookahead = 1.0;
-  double tolerance = 1e-8;    ///< of the fast contact solve [m]
-  int max_iterations = 60;    ///< of the fast contact solve: the bound on a tick's work
-  double max_seconds = 0.0;   ///< time limit of the fast contact solve [s]; 0: none. Breaks repeatability
+  double tolerance = 1e-8;   ///< of the fast contact solve [m]
+  int max_iterations = 60;   ///< of the fast contact solve: the bound on a tick's work
+  double max_seconds = 0.0;  ///< time limit of the fast contact solve [s]; 0: none. Breaks repeatability
+  /// Live: every tick finds its contacts anew, on bodies that are where the model has them, in worlds that allow it:
+  /// one tool, nothing tied, everything else that moves soft. Held: the paper's, those that the slow step found.
+  enum class Contacts : std::uint8_t { kLive, kHeld };
+  Contacts contacts = Contacts::kLive;
   int environment_rows = 60;  ///< of constraints that the tool has no part in; what is beyond keeps its slow force
   bool operator==(const ComplianceSettings&) const = default;
 };

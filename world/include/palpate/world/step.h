@@ -74,6 +74,9 @@ class FreeMotionResults {
 class ContactResults : public FreeMotionResults {
  public:
   std::span<const Contact> contacts() const noexcept;
+  /// How far the feet of each contact are, across its normal, from where friction holds them (ContactMemory::anchors)
+  /// [m].
+  std::span<const Vec3> strains() const noexcept;
   const FindReport& found() const noexcept;
 
  protected:

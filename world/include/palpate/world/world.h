@@ -80,6 +80,10 @@ struct WorldSettings {
 struct ContactMemory {
   std::vector<Contact> contacts;
   std::vector<Vec3> contact_forces;  ///< of each on its body a, world frame [N]
+  /// Where friction holds the feet of each: their p_a − p_b without strain, world frame [m]. What has come between them
+  /// since, across the normal, is made good in the next step as far as friction can, if somebody set the memory: then a
+  /// contact that sticks does not creep, whoever moves the bodies between two steps.
+  std::vector<Vec3> anchors;
   std::vector<double> joint_forces;  ///< λ of the rows before the contacts', those of joints first [N]
 };
 
@@ -122,8 +126,10 @@ class World {
   /// What stands for a body of this world in another one.
   using BodyTwin = std::function<std::unique_ptr<Body>(int index, const Body& body)>;
   /// Another world, prepared, with the same bodies by number, joints, tools and pairs that do not touch, for another
-  /// loop. This one is prepared. `make_body` is called for every body but planes.
-  World make_twin(const WorldSettings& settings, const BodyTwin& make_body) const;
+  /// loop. This one is prepared. `make_body` is called for every body but planes; the pairs `ignored` do not touch
+  /// either.
+  World make_twin(const WorldSettings& settings, const BodyTwin& make_body,
+                  std::span<const std::pair<int, int>> ignored = {}) const;
 
   const WorldSettings& settings() const noexcept { return settings_; }
   std::span<const StaticSurface> static_surfaces() const noexcept { return statics_; }
@@ -155,6 +161,10 @@ class World {
   bool step(double h, StepReport& report) { return run_step(*this, {.h = h}, report); }
   /// Of the last step that was done. Empty in a world in which nothing moves.
   const ContactMemory& memory() const noexcept;
+  /// What the next step starts from, for somebody who also moves bodies between steps. From then on friction holds
+  /// places (ContactMemory::anchors), and not only against the slip of each step. Contacts are ordered as a step has
+  /// them: by bodies, then by identity. Allocates only if there are more than the world's settings allow.
+  void set_memory(const ContactMemory& memory);
   /// Around all that a body was in the last step, from its start to its end [m]. Empty for planes, for what touches
   /// nothing and before the first step.
   BoundingBox swept_box(int body) const noexcept;

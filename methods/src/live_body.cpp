@@ -1,0 +1,200 @@
+#include "live_body.h"
+
+#include <algorithm>
+
+namespace palpate::live {
+namespace {
+
+Vec3 at(const Eigen::Map<const Eigen::VectorXd>& v, std::size_t i) noexcept {
+  return v.segment<3>(3 * static_cast<Eigen::Index>(i));
+}
+
+}  // namespace
+
+LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
+    : triangles_(original.surface().triangles.begin(), original.surface().triangles.end()),
+      answer_(answer),
+      dt_(dt),
+      weight_begin_(1, 0),
+      positions_(original.positions().begin(), original.positions().end()) {
+  const BodySurface surface = original.surface();
+  surface_positions_.assign(surface.positions.begin(), surface.positions.end());
+  surface_velocities_.assign(surface_positions_.size(), Vec3::Zero());
+  std::vector<BodyPoint> corner(surface_positions_.size());
+  for (std::size_t t = 0; t < triangles_.size(); ++t) {
+    for (int k = 0; k < 3; ++k)
+      corner[as_size(triangles_[t][as_size(k)])] = BodyPoint::on_surface(static_cast<std::int32_t>(t), Vec3::Unit(k));
+  }
+  std::vector<BlockRows::Entry> entries(as_size(original.max_row_entries()));
+  for (const BodyPoint& point : corner) {
+    const int count = point.element < 0 ? 0 : original.compute_point_row(point, Vec3::UnitX(), entries);
+    for (const BlockRows::Entry& e : std::span(entries).first(as_size(count))) {
+      if (e.value.x() != 0.0) weights_.push_back({e.block, e.value.x()});
+    }
+    most_nodes_ = std::max(most_nodes_, static_cast<int>(weights_.size()) - weight_begin_.back());
+    weight_begin_.push_back(static_cast<int>(weights_.size()));
+  }
+  for (int i = 0; i < original.node_count(); ++i) fixed_.push_back(original.is_prescribed(i) ? 1 : 0);
+  still_.assign(positions_.size(), Vec3::Zero());
+  force_ = moved_ = offset_ = ahead_ = still_;
+  reached_.reserve(kMaxKnown);
+  reached_number_.assign(kMaxKnown, -1);
+  entries_.reserve(as_size(kMaxRows * max_row_entries()));
+  WJ_.resize(3 * kMaxKnown, kMaxRows);
+  JW_.resize(kMaxRows, 3 * kMaxKnown);
+  reached_W_.resize(3 * kMaxKnown, 3 * kMaxKnown);
+}
+
+/// W f of the model at the known nodes, and what others do by themselves.
+void LiveBody::displace(std::span<Vec3> out) const noexcept {
+  std::fill(out.begin(), out.end(), Vec3::Zero());
+  for (std::size_t from = 0; from < force_.size(); ++from) {
+    if (force_[from].isZero(0.0)) continue;
+    const int column = number(static_cast<std::int32_t>(from));
+    if (column < 0) {
+      if (fixed_[from] == 0) out[from] += model_->single * force_[from];
+      continue;
+    }
+    for (int i = 0; i < known(); ++i)
+      out[as_size(static_cast<int>(model_->node[i]))] += model_->W.block<3, 3>(3 * i, 3 * column) * force_[from];
+  }
+}
+
+void LiveBody::begin(const BodyView<const double>& model, double age) noexcept {
+  model_.emplace(model);
+  if (answer_ == Answer::kStep) displace(moved_);
+  for (std::size_t i = 0; i < positions_.size(); ++i)
+    offset_[i] = positions_[i] - at(model.place, i) - age * at(model.rate, i) - moved_[i];
+}
+
+void LiveBody::place(const BodyView<const double>& model, double age, double left, double left_then) noexcept {
+  model_.emplace(model);
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    positions_[i] = at(model.place, i) + age * at(model.rate, i) + left * offset_[i] + moved_[i];
+    if (fixed_[i] != 0)
+      ahead_[i].setZero();
+    else if (answer_ == Answer::kTick)
+      ahead_[i] = at(model.free, i);
+    else
+      ahead_[i] = (left_then - left) * offset_[i] - moved_[i];
+  }
+  update_surface();
+}
+
+bool LiveBody::linearise(std::span<const double> time_steps) noexcept {
+  std::fill(force_.begin(), force_.end(), Vec3::Zero());
+  return model_ && time_steps.size() == 1 && time_steps[0] == dt_;
+}
+
+void LiveBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
+  for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = ahead_[i] / dt_;
+}
+
+bool LiveBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  const int rows = J.rows();
+  if (rows > kMaxRows) return false;
+  entries_.clear();
+  reached_.clear();
+  for (int i = 0; i < rows; ++i) {
+    for (const BlockRows::Entry& e : J.row(i)) {
+      const int k = number(e.block);
+      if (k >= 0) {
+        std::int32_t& place = reached_number_[as_size(k)];
+        if (place < 0) {
+          place = static_cast<std::int32_t>(reached_.size());
+          reached_.push_back(k);
+        }
+        entries_.push_back({i, place, e.value});
+      } else if (fixed_[as_size(e.block)] == 0) {
+        for (int j = 0; j < rows; ++j) {
+          for (const BlockRows::Entry& other : J.row(j)) {
+            if (other.block == e.block) W(i, j) += model_->single * e.value.dot(other.value);
+          }
+        }
+      }
+    }
+  }
+  // Columns are long and whole, so that all sums run over neighbours in memory.
+  const auto count = static_cast<Eigen::Index>(reached_.size());
+  for (Eigen::Index j = 0; j < count; ++j) {
+    for (Eigen::Index i = 0; i < count; ++i)
+      reached_W_.block<3, 3>(3 * i, 3 * j) =
+          model_->W.block<3, 3>(3 * reached_[static_cast<std::size_t>(i)], 3 * reached_[static_cast<std::size_t>(j)]);
+  }
+  auto WJ = WJ_.topLeftCorner(3 * count, rows);
+  WJ.setZero();
+  for (const Entry& e : entries_) {
+    for (int k = 0; k < 3; ++k) WJ.col(e.row) += e.value[k] * reached_W_.col(3 * e.reached + k).head(3 * count);
+  }
+  JW_.topLeftCorner(rows, 3 * count) = WJ.transpose();
+  for (const Entry& e : entries_) {
+    for (int k = 0; k < 3; ++k) W.col(e.row) += e.value[k] * JW_.col(3 * e.reached + k).head(rows);
+  }
+  for (const std::int32_t k : reached_) reached_number_[as_size(k)] = -1;
+  return true;
+}
+
+void LiveBody::compute_correction(int, const BlockRows& J, std::span<const double> lambda,
+                                  std::span<Vec3> dv) noexcept {
+  std::fill(force_.begin(), force_.end(), Vec3::Zero());
+  for (int i = 0; i < J.rows(); ++i) {
+    for (const BlockRows::Entry& e : J.row(i)) force_[as_size(e.block)] += lambda[as_size(i)] * e.value;
+  }
+  displace(dv);
+  for (Vec3& v : dv) v /= dt_;
+}
+
+void LiveBody::advance(double h, std::span<const Vec3> dv) noexcept {
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    positions_[i] += h * dv[i];
+    // Without ahead_ a step has only what the forces do.
+    if (answer_ == Answer::kStep) moved_[i] = h * dv[i] - ahead_[i];
+  }
+  update_surface();
+}
+
+void LiveBody::update_surface() noexcept {
+  for (std::size_t v = 0; v < surface_positions_.size(); ++v) {
+    Vec3 x = Vec3::Zero();
+    for (const Weight& w : weights(static_cast<int>(v))) x += w.weight * positions_[as_size(w.node)];
+    surface_positions_[v] = x;
+  }
+}
+
+void LiveBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
+  for (std::size_t v = 0; v < surface_positions_.size(); ++v) {
+    Vec3 x = Vec3::Zero();
+    for (const Weight& w : weights(static_cast<int>(v))) x += w.weight * dv[as_size(w.node)];
+    positions[v] = surface_positions_[v] + h * x;
+  }
+}
+
+Vec3 LiveBody::compute_point(const BodyPoint& point) const noexcept {
+  const auto& corners = triangles_[as_size(point.element)];
+  Vec3 x = Vec3::Zero();
+  for (int k = 0; k < 3; ++k) x += point.weights[k] * surface_positions_[as_size(corners[as_size(k)])];
+  return x;
+}
+
+int LiveBody::compute_point_row(const BodyPoint& point, const Vec3& direction,
+                                std::span<BlockRows::Entry> out) const noexcept {
+  const auto& corners = triangles_[as_size(point.element)];
+  int count = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (point.weights[k] == 0.0) continue;
+    for (const Weight& w : weights(corners[as_size(k)])) {
+      const auto known =
+          std::find_if(out.begin(), out.begin() + count, [&](const BlockRows::Entry& e) { return e.block == w.node; });
+      const Vec3 value = point.weights[k] * w.weight * direction;
+      if (known != out.begin() + count)
+        known->value += value;
+      else
+        out[as_size(count++)] = {w.node, value};
+    }
+  }
+  std::sort(out.begin(), out.begin() + count,
+            [](const BlockRows::Entry& a, const BlockRows::Entry& b) { return a.block < b.block; });
+  return count;
+}
+
+}  // namespace palpate::live

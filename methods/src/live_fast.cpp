@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include "live.h"
+#include "world_tool.h"
+
+namespace palpate::live {
+namespace {
+
+/// Fast thread: wait-free; bounded by the world's step, whose solver is bounded by its iterations. Allocates at set-up
+/// only.
+class LiveFast final : public FastHalf {
+ public:
+  LiveFast(const MethodContext& context, const LiveSettings& settings, const Layout& layout);
+
+  TickResult tick_bytes(const DeviceState& device, const std::byte* model, std::byte* feedback) noexcept override;
+
+ private:
+  World make_world(const MethodContext& c);
+  void place_bodies(const Model& model, double time) noexcept;
+  Wrench sum_contact_forces() const noexcept;
+  void report(const DeviceState& device, Feedback& out) const noexcept;
+
+  const Layout layout_;
+  const LiveSettings settings_;
+  const double dt_, fade_;
+  const int tool_body_;
+  std::vector<LiveBody*> soft_;
+  World world_;
+  WorldTool tool_;
+  std::uint64_t sequence_ = 0;  ///< of the model in use
+  double left_ = 0.0;           ///< of the difference to the model before
+  double deepest_ = 0.0;        ///< as in Feedback [m]
+};
+
+LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const Layout& layout)
+    : layout_(layout),
+      settings_(settings),
+      dt_(c.dt),
+      fade_(settings.blend > c.dt ? c.dt / settings.blend : 1.0),
+      tool_body_(c.body()),
+      world_(make_world(c)),
+      tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {
+  world_.set_memory(world_.memory());  // soft bodies are put where the model has them: friction holds places
+}
+
+World LiveFast::make_world(const MethodContext& c) {
+  WorldSettings settings = c.world.settings();
+  // What may meet in a tick is near: a hand moves by a millimetre in it, and motion adds to this.
+  settings.contacts.alarm_distance = std::min(settings.contacts.alarm_distance, 0.001);
+  settings.max_turn = HUGE_VAL;  // a model is for whole ticks
+  settings.solver = settings_.solver;
+  // Only the tool's contacts are the tick's; what others do to each other is in their answers.
+  std::vector<std::pair<int, int>> ignored;
+  const auto count = static_cast<int>(c.world.bodies().size());
+  for (const int i : layout_.soft) {
+    for (int j = 0; j < count; ++j) {
+      if (j != tool_body_ && j != i) ignored.emplace_back(i, j);
+    }
+  }
+  return c.world.make_twin(
+      settings,
+      [&](int i, const Body& body) -> std::unique_ptr<Body> {
+        if (std::find(layout_.soft.begin(), layout_.soft.end(), i) == layout_.soft.end()) {
+          std::unique_ptr<Body> copy = body.make_copy();
+          return copy ? std::move(copy) : make_tool(c.tool, body.handle_pose(), c.world.settings().gravity).body;
+        }
+        auto live = std::make_unique<LiveBody>(dynamic_cast<const FemBody&>(body), settings_.answer, dt_);
+        soft_.push_back(live.get());
+        return live;
+      },
+      ignored);
+}
+
+TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* model_bytes,
+                                std::byte* feedback_bytes) noexcept {
+  const auto& model = *std::launder(reinterpret_cast<const Model*>(model_bytes));
+  auto& feedback = *std::launder(reinterpret_cast<Feedback*>(feedback_bytes));
+  StepReport step;
+  bool done = false;
+  if (model.header.sequence > 0 && model.valid != 0) {
+    place_bodies(model, feedback.header.time);
+    tool_.aim(device);
+    done = world_.step(dt_, step);
+    deepest_ = std::max(deepest_, step.penetration);
+  }
+  TickResult out = tool_.read(done, step);
+  if (done && settings_.by_constraints) out.wrench = sum_contact_forces();
+  report(device, feedback);
+  return out;
+}
+
+/// Puts the soft bodies where they are in this tick. A new model begins with the surface where the last one had it.
+void LiveFast::place_bodies(const Model& model, double time) noexcept {
+  const double age = std::clamp(time - model.header.time, 0.0, settings_.lookahead);
+  if (model.header.sequence != sequence_) {
+    for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->begin(layout_.at[k].view(model.numbers()), age);
+    sequence_ = model.header.sequence;
+    left_ = 1.0;
+    deepest_ = 0.0;
+  }
+  const double now = fade_ < 1.0 ? left_ : 0.0;
+  left_ = std::max(0.0, left_ - fade_);
+  for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->place(layout_.at[k].view(model.numbers()), age, now, left_);
+}
+
+/// On the tool, with their moment about the handle.
+Wrench LiveFast::sum_contact_forces() const noexcept {
+  const Vec3 handle = world_.body(tool_body_)->handle_pose().position;
+  Wrench sum;
+  const ContactMemory& memory = world_.memory();
+  for (std::size_t i = 0; i < memory.contacts.size(); ++i) {
+    const Contact& c = memory.contacts[i];
+    const bool is_a = c.body_a == tool_body_;
+    if (!is_a && c.body_b != tool_body_) continue;
+    const Vec3 f = (is_a ? 1.0 : -1.0) * memory.contact_forces[i];
+    sum.force += f;
+    sum.torque += ((is_a ? c.point_a : c.point_b) - handle).cross(f);
+  }
+  return sum;
+}
+
+void LiveFast::report(const DeviceState& device, Feedback& out) const noexcept {
+  out.device = device;
+  out.model = sequence_;
+  out.penetration = deepest_;
+  const Body& tool = *world_.body(tool_body_);
+  tool.save_state({out.tool(), layout_.tool_numbers});
+  out.contacts = 0;
+  const ContactMemory& memory = world_.memory();
+  for (std::size_t i = 0; i < memory.contacts.size() && out.contacts < kMaxContacts; ++i) {
+    if (memory.contact_forces[i].isZero(0.0)) continue;
+    out.contact[as_size(out.contacts++)] = {memory.contacts[i], memory.contact_forces[i], memory.anchors[i]};
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context, const LiveSettings& settings,
+                                         const Layout& layout) {
+  return std::make_unique<LiveFast>(context, settings, layout);
+}
+
+}  // namespace palpate::live

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "palpate/bodies/fem_body.h"
+#include "palpate/methods/method.h"
+
+// What passes between the halves of a method whose contacts live in the fast loop (live.h). How large a message is
+// depends on the world, so it is a head of fixed size and numbers behind it, whose places a Layout knows that both
+// halves share.
+namespace palpate::live {
+
+inline constexpr int kMaxKnown = 96;      ///< nodes of one body whose answer is in a model
+inline constexpr int kMaxContacts = 240;  ///< of a tick, that the slow loop is told of
+
+/// A soft body as the fast loop meets it. What it says of the nodes' motion depends on LiveSettings::Answer.
+template <typename Number>
+struct BodyView {
+  template <typename M>
+  using Map = Eigen::Map<std::conditional_t<std::is_const_v<Number>, const M, M>>;
+  using Vector = Map<Eigen::VectorXd>;
+
+  Number& known;           ///< how many of kMaxKnown nodes
+  Number& single;          ///< answer of the other nodes, each to its own force alone [m/N]
+  Vector place;            ///< of the nodes, three numbers each, at the model's time [m]
+  Vector rate;             ///< how they go on from there [m/s]
+  Vector free;             ///< what a tick does to them without contacts [m]
+  Vector node;             ///< the known ones
+  Vector number;           ///< of each node among these; −1: it is not
+  Map<Eigen::MatrixXd> W;  ///< three rows a known node [m/N]
+};
+
+/// Where the numbers of one soft body are.
+class BodyLayout {
+ public:
+  BodyLayout(int nodes, std::size_t begin) : nodes_(nodes), begin_(begin) {}
+
+  int nodes() const noexcept { return nodes_; }
+  std::size_t size() const noexcept {
+    const auto n = as_size(nodes_);
+    return 2 + 10 * n + kMaxKnown + 9 * kMaxKnown * kMaxKnown;
+  }
+  /// `numbers` are those behind a model's head.
+  template <typename Number>
+  BodyView<Number> view(Number* numbers) const noexcept {
+    Number* at = numbers + begin_;
+    const auto take = [&](Eigen::Index count) {
+      Number* p = at;
+      at += count;
+      return p;
+    };
+    const Eigen::Index n = nodes_, k = kMaxKnown;
+    Number* head = take(2);
+    return {head[0],      head[1],      {take(3 * n), 3 * n},           {take(3 * n), 3 * n}, {take(3 * n), 3 * n},
+            {take(k), k}, {take(n), n}, {take(9 * k * k), 3 * k, 3 * k}};
+  }
+
+ private:
+  int nodes_;
+  std::size_t begin_;
+};
+
+/// The slow loop to the fast.
+struct Model {
+  MessageHeader header;
+  std::int32_t valid = 0;
+
+  double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }
+  const double* numbers() const noexcept { return reinterpret_cast<const double*>(this + 1); }
+};
+
+/// A contact of the tool as the last tick left it.
+struct FeltContact {
+  Contact contact;
+  Vec3 force = Vec3::Zero();   ///< as in ContactMemory …
+  Vec3 anchor = Vec3::Zero();  ///< … likewise
+};
+
+/// The fast loop to the slow.
+struct Feedback {
+  MessageHeader header;
+  DeviceState device;
+  std::uint64_t model = 0;   ///< sequence of the model in use; 0: none, so that nothing could touch
+  double penetration = 0.0;  ///< deepest overlap of bodies in a tick, since that model came [m]
+  std::int32_t contacts = 0;
+  std::array<FeltContact, kMaxContacts> contact;
+
+  /// Body::save_state() of the tool.
+  double* tool() noexcept { return reinterpret_cast<double*>(this + 1); }
+  const double* tool() const noexcept { return reinterpret_cast<const double*>(this + 1); }
+};
+static_assert(sizeof(Model) % alignof(double) == 0 && sizeof(Feedback) % alignof(double) == 0);
+
+/// Places of everything in the messages of one world.
+struct Layout {
+  explicit Layout(const ToolInWorld& where);
+
+  std::vector<int> soft;       ///< bodies of the world that move, but for the tool
+  std::vector<BodyLayout> at;  ///< of each of those
+  std::size_t model_numbers = 0, tool_numbers = 0;
+
+  MessageLayout model() const noexcept {
+    return {sizeof(Model) + model_numbers * sizeof(double), alignof(Model), &typeid(Model)};
+  }
+  MessageLayout feedback() const noexcept {
+    return {sizeof(Feedback) + tool_numbers * sizeof(double), alignof(Feedback), &typeid(Feedback)};
+  }
+};
+
+}  // namespace palpate::live
