@@ -25,8 +25,10 @@ StepWish SlowReduced::begin_bytes(const std::byte* feedback_bytes, std::byte* mo
     follow(feedback);
   }
   const StageTimer timer(report, Stage::kModel);
-  // The model is in use from when it comes, as late as the last one did, until the next one.
-  const double ahead = known ? feedback.age * dt_ + 0.5 * (slow_period_ - dt_) : 0.0;
+  // The model is in use from when it comes, as late as the last one did, until the next one. One that came very late
+  // (the loop stood still) says nothing of the next.
+  const double late = std::min(feedback.age * dt_, 4.0 * slow_period_);
+  const double ahead = known ? late + 0.5 * (slow_period_ - dt_) : 0.0;
   model.valid = make_model(known ? feedback.tick : 0, ahead, model) ? 1 : 0;
   report.contacts = feedback.contacts;
   report.residual = feedback.residual;
