@@ -43,10 +43,12 @@ class History {
 
 constexpr std::size_t kHistoryTicks = 1024;
 constexpr std::size_t kHistoryForces = 1 << 16;
+/// Ticks whose forces are replayed in their mean: what a vertex does to the states costs as much as a tick of them.
+constexpr std::uint64_t kReplayedAtOnce = 4;
 /// Soft bodies keep that part of their surface up to date to which something may come until the next look.
-constexpr std::uint64_t kLookEvery = 8;  // [ticks]
-constexpr double kReach = 0.008;         // of everything until then [m]
-constexpr double kLeastReach = 0.003;    // what must be left of it: the alarm distance, and what happens in a tick [m]
+constexpr std::uint64_t kLookEvery = ReducedBody::kSlices;  // [ticks]
+constexpr double kReach = 0.008;                            // of everything until then [m]
+constexpr double kLeastReach = 0.003;  // what must be left of it: the alarm distance, and what happens in a tick [m]
 
 /// A soft body of the fast loop's world.
 struct SoftBody {
@@ -99,6 +101,14 @@ FastReduced::FastReduced(const MethodContext& c, const Layout& layout, const Mod
       tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}),
       regions_(world_.bodies().size()) {
   others_.reserve(regions_.size());
+  for (const Joint& joint : world_.joints()) {
+    for (std::size_t k = 0; k < soft_.size(); ++k) {
+      if (joint.body_a == layout_.soft[k]) soft_[k].body->pin(joint.point_a);
+      if (joint.body_b != layout_.soft[k]) continue;
+      soft_[k].body->pin(joint.point_b);
+      for (const BodyPoint& point : joint.curve) soft_[k].body->pin(point);
+    }
+  }
   for (const WorldBody& body : world_.bodies()) {
     const auto* plane = body.shape.as<ContactShape::Plane>();
     if (plane == nullptr) continue;
@@ -131,7 +141,7 @@ World FastReduced::make_world(const MethodContext& c, std::span<const Reduction>
                      History(kHistoryTicks, kHistoryForces),
                      std::vector<double>(3 * as_size(layout_.reduced[k].vertices()), 0.0),
                      {}});
-    soft_.back().replayed.reserve(as_size(layout_.reduced[k].vertices()));
+    soft_.back().replayed.reserve(kReplayedAtOnce * as_size(layout_.reduced[k].vertices()));
     return reduced;
   });
 }
@@ -165,17 +175,23 @@ void FastReduced::take_over(const Model& model) noexcept {
   for (SoftBody& s : soft_) {
     const auto view = s.at.view(model.numbers());
     s.body->begin(view);
-    for (std::uint64_t t = std::max(model.tick + 1, s.history.first_known()); t <= tick_; ++t) {
+    std::uint64_t t = std::max(model.tick + 1, s.history.first_known());
+    while (t <= tick_) {
+      const std::uint64_t end = std::min(tick_ + 1, t + kReplayedAtOnce);
+      const auto ticks = static_cast<int>(end - t);
       s.replayed.clear();
-      s.history.for_each(t, [&](const ReducedBody::VertexForce& f) { s.replayed.push_back(f); });
-      s.body->replay(s.replayed);
+      for (; t < end; ++t) {
+        s.history.for_each(t, [&](const ReducedBody::VertexForce& f) {
+          if (s.replayed.size() < s.replayed.capacity()) s.replayed.push_back({f.vertex, f.force / ticks});
+        });
+      }
+      s.body->replay(s.replayed, ticks);
     }
     if (view.before == static_cast<double>(model_tick_)) s.body->keep_states();
     s.body->end_replay();
   }
   model_tick_ = model.tick;
   age_ = static_cast<std::int32_t>(tick_ - model.tick);
-  next_look_ = tick_;
 }
 
 bool FastReduced::has_left_its_region() const noexcept {

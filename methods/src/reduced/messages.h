@@ -20,21 +20,25 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 /// With x₀, f₀ the positions and forces where the body was linearised, the surface is at x₀ + Φq + u, and a tick of dt
 /// does
 ///   Δq̇ = c − K (q + dt q̇) − D q̇ + (JΦ)ᵀλ,      c = Φᵀf₀ + D q̇₀,      ΦᵀA(dt)Φ = 1.
+/// Rayleigh damping is D = γ + δK there, since A(dt) is one; other damping has a matrix of its own.
 /// A state (q₋, q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ −
 /// x̃₀ − P̃q) is added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a
-/// tick adds R Jᵀλ to it, so that a single tick is exact, and takes the share `fade` of it away, so that a lasting
-/// force moves a vertex as far as it does in a slow step.
+/// tick adds R Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that E picks, so that a single tick is exact,
+/// and takes the share `fade` of it away, so that a lasting force moves a vertex as far as it does in a slow step.
 template <typename Number>
 struct BodyView {
   template <typename M>
   using Map = Eigen::Map<std::conditional_t<std::is_const_v<Number>, const M, M>>;
   using Vector = Map<Eigen::VectorXd>;
 
-  Number& states;          ///< how many of kMaxStates are used
-  Number& patch_vertices;  ///< how many of kMaxPatchVertices
-  Number& before;          ///< Model::tick of the model before; −1: there is none
-  Vector place;            ///< x₀ of the surface's vertices [m]
-  Map<RowMatrix> Phi;      ///< three rows a vertex, a column a state
+  Number& states;             ///< how many of kMaxStates are used
+  Number& patch_vertices;     ///< how many of kMaxPatchVertices
+  Number& before;             ///< Model::tick of the model before; −1: there is none
+  Number& damping_one;        ///< γ
+  Number& damping_stiffness;  ///< δ [s]
+  Number& has_D;              ///< not zero: D is added to that
+  Vector place;               ///< x₀ of the surface's vertices [m]
+  Map<RowMatrix> Phi;         ///< three rows a vertex, a column a state
   Map<Eigen::MatrixXd> K, D;
   Vector c;
   Vector start_place;            ///< q of the tick that the model is of …
@@ -45,7 +49,7 @@ struct BodyView {
   Vector single;                 ///< R of vertices that are not in the patch, a number each [m/N]
   Vector patch;                  ///< the patch's vertices
   Vector number;                 ///< of each vertex in the patch; −1: it is not in it
-  Map<Eigen::MatrixXd> patch_R;  ///< three rows a vertex of the patch [m/N]
+  Map<Eigen::MatrixXd> patch_W;  ///< dt E A(dt)⁻¹ Eᵀ of the patch, three rows a vertex [m/N]
 };
 
 /// Where the numbers of one soft body are.
@@ -89,11 +93,14 @@ class BodyLayout {
     constexpr Eigen::Index s = kMaxStates, p = kMaxPatchVertices;
     const Eigen::Index v = vertices_;
     const auto size = [](Eigen::Index n) { return static_cast<std::size_t>(n); };
-    Number* head = take(3);
+    Number* head = take(6);
     using View = BodyView<Number>;
     View out{head[0],
              head[1],
              head[2],
+             head[3],
+             head[4],
+             head[5],
              {take(size(3 * v)), 3 * v},
              {take(size(3 * v * s)), 3 * v, s},
              {take(size(s * s)), s, s},

@@ -396,6 +396,8 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
   const int r = basis.states;
   const auto Phi = basis.Phi.leftCols(r);
   auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);
+  out.damping_one = out.damping_stiffness = 0.0;
+  out.has_D = rayleigh_ ? 0.0 : 1.0;
   if (rayleigh_) {  // 1 = A(dt) = (1/dt + α) M + (dt + β) K
     const auto [alpha, beta] = *rayleigh_;
     const Eigen::MatrixXd root = mass_.cwiseSqrt().asDiagonal() * Phi;
@@ -404,6 +406,8 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
     M.triangularView<Eigen::StrictlyUpper>() = M.transpose();
     K = (Eigen::MatrixXd::Identity(r, r) - (1.0 / dt_ + alpha) * M) / (dt_ + beta);
     D = alpha * M + beta * K;
+    out.damping_one = alpha * dt_ / (1.0 + alpha * dt_);
+    out.damping_stiffness = beta - out.damping_one * (dt_ + beta);
   } else {
     Eigen::MatrixXd product(Phi.rows(), r);
     for (int i = 0; i < r; ++i) body_.stiffness().multiply(Phi.col(i), product.col(i));
@@ -423,9 +427,9 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
   const auto place = body_.surface().positions;
   out.place = flat(place);
   for (int v = 0; v < static_cast<int>(place.size()); ++v) {
-    auto rows = out.Phi.middleRows<3>(3 * v).leftCols(r);
+    auto rows = out.Phi.middleRows<3>(3 * v);
     rows.setZero();
-    for (const Weight& w : weights(v)) rows.noalias() += w.weight * Phi.middleRows<3>(3 * w.node);
+    for (const Weight& w : weights(v)) rows.leftCols(r).noalias() += w.weight * Phi.middleRows<3>(3 * w.node);
   }
 }
 
@@ -456,8 +460,8 @@ void Reduction::fill_residuals(BodyView<double> out) {
   }
   W_.setZero(3 * p, 3 * p);
   body_.add_compliance(kTick, rows_, W_);
+  out.patch_W.topLeftCorner(3 * p, 3 * p) = W_;
   W_.noalias() -= dt_ * own * own.transpose();
-  out.patch_R.topLeftCorner(3 * p, 3 * p) = W_;
 
   // A(ΔT) of the states; that of the tick is one, and M = dt (1 − D − dt K).
   const auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);

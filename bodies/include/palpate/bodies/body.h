@@ -37,7 +37,7 @@ struct BodySurface {
 /// The part of a surface that a body keeps up to date.
 struct FreshSurface {
   std::span<const std::int32_t> vertices;  ///< ascending; none: all of them
-  std::uint64_t version = 0;  ///< another one whenever the part is another; all vertices are up to date then
+  std::uint64_t version = 0;  ///< another one whenever the part is another: the rest is then to be taken as it is
 };
 
 /// A material point of a body: it moves with the body. Made by one of the functions below, or found by
