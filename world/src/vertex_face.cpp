@@ -38,6 +38,8 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   const std::array<MovingVertex, 3> face = {moving(side.q, corner[0]), moving(side.q, corner[1]),
                                             moving(side.q, corner[2])};
   const double radii = side.p.radius + side.q.radius;
+  // Looking back, only overlap counts: vertices inside a closed surface were found before, others are outside.
+  if (pair_.backwards && radii == 0.0 && !self_ && side.q.is_closed()) return;
   if (is_apart(moving(side.p, vertex), face, radii + pair_.alarm_distance)) return;
   Meeting m;
   m.p = side.p.now[v];

@@ -11,6 +11,7 @@
 namespace palpate::reduced {
 
 inline constexpr int kMaxStates = 96;         ///< of one soft body; a multiple of three, for they come in blocks
+inline constexpr int kTurningStates = 24;     ///< the first ones, whose forces change as elements turn
 inline constexpr int kMaxPatchVertices = 96;  ///< whose answer within a tick is known exactly
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -19,12 +20,14 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 ///
 /// With x₀, f₀ the positions and forces where the body was linearised, the surface is at x₀ + Φq + u, and a tick of dt
 /// does
-///   Δq̇ = c − K (q + dt q̇) − D q̇ + (JΦ)ᵀλ,      c = Φᵀf₀ + D q̇₀,      ΦᵀA(dt)Φ = 1.
-/// Rayleigh damping is D = γ + δK there, since A(dt) is one; other damping has a matrix of its own.
-/// A state (q₋, q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ −
-/// x̃₀ − P̃q) is added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a
-/// tick adds R Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that E picks, so that a single tick is exact,
-/// and takes the share `fade` of it away, so that a lasting force moves a vertex as far as it does in a slow step.
+///   Δq̇ = c − K (q + dt q̇) − D q̇ − T q + (JΦ)ᵀλ,      c = Φᵀf₀ + D q̇₀,      ΦᵀA(dt)Φ = 1.
+/// K is of elements that do not turn. How forces change because they do is T q, T = K_T − K with the true derivative
+/// K_T of the elastic forces, symmetric, and known in the rows and columns of the first states, in which a body moves
+/// far. Rayleigh damping is D = γ + δK there, since A(dt) is one; other damping has a matrix of its own. A state (q₋,
+/// q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ − x̃₀ − P̃q) is
+/// added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a tick adds R
+/// Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that E picks, so that a single tick is exact, and takes
+/// the share `fade` of it away, so that a lasting force moves a vertex as far as it does in a slow step.
 template <typename Number>
 struct BodyView {
   template <typename M>
@@ -40,6 +43,7 @@ struct BodyView {
   Vector place;               ///< x₀ of the surface's vertices [m]
   Map<RowMatrix> Phi;         ///< three rows a vertex, a column a state
   Map<Eigen::MatrixXd> K, D;
+  Map<Eigen::MatrixXd> turning;  ///< the first columns of T; symmetric in its upper part
   Vector c;
   Vector start_place;            ///< q of the tick that the model is of …
   Vector start;                  ///< … and q̇, which is q̇₀
@@ -51,6 +55,14 @@ struct BodyView {
   Vector number;                 ///< of each vertex in the patch; −1: it is not in it
   Map<Eigen::MatrixXd> patch_W;  ///< dt E A(dt)⁻¹ Eᵀ of the patch, three rows a vertex [m/N]
 };
+
+/// change −= T q: `turning` as in BodyView, of as many rows as there are states.
+template <typename Turning, typename State, typename Change>
+void subtract_turning(const Turning& turning, const State& q, Change&& change) noexcept {
+  const auto first = turning.cols(), rest = turning.rows() - first;
+  change.noalias() -= turning * q.head(first);
+  change.head(first).noalias() -= turning.bottomRows(rest).transpose() * q.tail(rest);
+}
 
 /// Where the numbers of one soft body are.
 class BodyLayout {
@@ -105,6 +117,7 @@ class BodyLayout {
              {take(size(3 * v * s)), 3 * v, s},
              {take(size(s * s)), s, s},
              {take(size(s * s)), s, s},
+             {take(size(s * kTurningStates)), s, kTurningStates},
              {take(size(s)), s},
              {take(size(s)), s},
              {take(size(s)), s},

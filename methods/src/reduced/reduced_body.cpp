@@ -154,6 +154,7 @@ void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexc
   ahead_.head(r) = q_.head(r) + (dt_ + model_->damping_stiffness) * v;
   change.head(r) = model_->c.head(r) - model_->damping_one * v;
   change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * ahead_.head(r);
+  subtract_turning(model_->turning.topLeftCorner(r, std::min(r, kTurningStates)), q_.head(r), change.head(r));
   if (model_->has_D != 0.0) change.head(r).noalias() -= model_->D.topLeftCorner(r, r) * v;
 }
 

@@ -17,7 +17,9 @@ constexpr int kQuickLoads = 10;      // and to one within a tick
 constexpr int kEchoes = 8;           // and what follows on it
 constexpr double kEchoRank = 0.3;    // where there is no room for all, the answers themselves matter more
 constexpr int kRigidMotions = 6;
-constexpr int kMaxVectors = 6 + kRigidMotions + 3 * (kLoads + kQuickLoads + kEchoes);
+constexpr int kStateVectors = 6;  // velocity, free motions and the like
+constexpr int kStateEchoes = 3;   // rounds of what follows on those
+constexpr int kMaxVectors = kStateVectors * (1 + kStateEchoes) + kRigidMotions + 3 * (kLoads + kQuickLoads + kEchoes);
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
 constexpr double kLeastShare = 1e-5;
 /// Bounds on how fast what the basis leaves out fades in a tick: neither for good, nor with a jump.
@@ -192,12 +194,11 @@ void Reduction::solve(int which, int first, int end) {
   AX = share * AX + (1.0 / dt_ + alpha - share * (1.0 / h + alpha)) * (mass_.asDiagonal() * X);
 }
 
-/// What follows on the answers to lasting forces: A(ΔT)⁻¹M applied once more.
-int Reduction::add_echoes(int first, int loads, int count) {
-  const int echoes = 3 * loads;
-  C_.middleCols(count, echoes) = mass_.asDiagonal() * C_.middleCols(first, echoes);
-  solve(kStep, count, count + echoes);
-  return count + echoes;
+/// What follows on motions: A(ΔT)⁻¹M times those.
+int Reduction::add_echoes(int first, int vectors, int count) {
+  C_.middleCols(count, vectors) = mass_.asDiagonal() * C_.middleCols(first, vectors);
+  solve(kStep, count, count + vectors);
+  return count + vectors;
 }
 
 int Reduction::add_answers(int which, std::span<const int> vertices, int count) {
@@ -276,6 +277,7 @@ Eigen::VectorXd Reduction::predict_way(double ahead) const {
     change = push;
     change.noalias() -= b.K * (q + dt_ * speed);
     change.noalias() -= b.D * speed;
+    subtract_turning(b.turning, q, change);
     speed += change;
     q += dt_ * speed;
   }
@@ -367,15 +369,17 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
       add_vector(force_, count);
     }
   }
+  const int own = count;
   if (free_body_) add_rigid_motions(count);
   const int must = count;
+  for (int round = 0; round < kStateEchoes; ++round) count = add_echoes(round == 0 ? 0 : count - own, own, count);
   count = add_answers(kTick, quick_, count);
   std::vector<double> rank(as_size(count), 1.0);
   const int lasting = count;
   count = add_answers(kStep, loads_, count);
   for (const double x : load_rank_) rank.insert(rank.end(), 3, x);
   const int echoed = std::min<int>(kEchoes, static_cast<int>(loads_.size()));
-  count = add_echoes(lasting, echoed, count);
+  count = add_echoes(lasting, 3 * echoed, count);
   for (int i = 0; i < echoed; ++i) rank.insert(rank.end(), 3, kEchoRank * load_rank_[as_size(i)]);
   basis.states = orthonormalise(must, rank);
   basis.Phi.leftCols(basis.states).noalias() = C_.leftCols(count) * T_.topLeftCorner(count, basis.states);
@@ -385,11 +389,13 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
   fill(basis, out);
   basis.K = out.K.topLeftCorner(basis.states, basis.states);
   basis.D = out.D.topLeftCorner(basis.states, basis.states);
+  fill_turning(basis, out);
+  basis.turning = out.turning.topLeftCorner(basis.states, std::min(basis.states, kTurningStates));
   basis.c = out.c.head(basis.states);
   fill_residuals(out);
   fill_handover(before, basis, out);
   const auto is_finite = [](const auto&... parts) { return (parts.allFinite() && ...); };
-  return is_finite(out.place, out.c, out.start, W_, W_step_);
+  return is_finite(out.place, out.c, out.start, basis.turning, W_, W_step_);
 }
 
 void Reduction::fill(const Basis& basis, BodyView<double> out) {
@@ -431,6 +437,31 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
     rows.setZero();
     for (const Weight& w : weights(v)) rows.leftCols(r).noalias() += w.weight * Phi.middleRows<3>(3 * w.node);
   }
+}
+
+/// By differences of the elastic forces. Not of a body that nothing holds: as it turns, its stresses turn against the
+/// forces of its contacts, which do not, and only those contacts, which are not in T, keep it from turning ever faster.
+void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
+  out.turning.setZero();
+  if (free_body_) return;
+  const int r = basis.states, count = std::min(r, kTurningStates);
+  constexpr double kLength = 1e-4;  // of the way of a difference, as a part of the elements' size
+  Eigen::VectorXd here = Eigen::VectorXd::Zero(mass_.size()), there = here, place = here;
+  body_.compute_elastic_forces(as_nodes(here));
+  for (int j = 0; j < count; ++j) {
+    const auto direction = basis.Phi.col(j);
+    const double length = kLength * spacing_ / direction.cwiseAbs().maxCoeff();
+    place = basis.place + length * direction;
+    body_.set_positions(as_nodes(place));
+    body_.compute_elastic_forces(as_nodes(there));
+    there = (here - there) / length;
+    out.turning.col(j).head(r).noalias() = basis.Phi.leftCols(r).transpose() * there;
+    out.turning.col(j).head(r) -= out.K.col(j).head(r);
+  }
+  auto corner = out.turning.topLeftCorner(count, count);
+  corner = (0.5 * (corner + corner.transpose())).eval();
+  place = basis.place;
+  body_.set_positions(as_nodes(place));
 }
 
 /// What the model before this one sees of this one: for the fast loop, which goes on from where it is.

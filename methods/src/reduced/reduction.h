@@ -11,9 +11,9 @@ namespace palpate::reduced {
 
 /// One soft body in the slow loop: its whole state, what the fast loop did to it, and its model.
 ///
-/// A model's basis is a rational block Krylov space: the velocity, the free motions of a tick and of a slow step, and
-/// the answers A(ΔT)⁻¹Eᵀ and A(dt)⁻¹Eᵀ to forces on the vertices that are or may be touched, orthonormal with A(dt),
-/// less what adds nothing. Thread: the slow loop's.
+/// A model's basis is a rational block Krylov space: the velocity, the free motions of a tick and of a slow step and
+/// what follows on them, and the answers A(ΔT)⁻¹Eᵀ and A(dt)⁻¹Eᵀ to forces on the vertices that are or may be touched,
+/// orthonormal with A(dt), less what adds nothing. Thread: the slow loop's.
 class Reduction {
  public:
   /// `body` outlives it.
@@ -47,9 +47,9 @@ class Reduction {
     std::uint64_t tick = 0;
     bool used = false;
     int states = 0;
-    Eigen::MatrixXd Phi, APhi;  ///< and A(dt)Φ, of kMaxStates columns
-    Eigen::VectorXd place;      ///< of the nodes [m]
-    Eigen::MatrixXd K, D;       ///< of the states, as in BodyView
+    Eigen::MatrixXd Phi, APhi;      ///< and A(dt)Φ, of kMaxStates columns
+    Eigen::VectorXd place;          ///< of the nodes [m]
+    Eigen::MatrixXd K, D, turning;  ///< of the states, as in BodyView
     Eigen::VectorXd c;
   };
   bool linearise_ahead(double ahead);
@@ -60,10 +60,11 @@ class Reduction {
   void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
   int add_answers(int which, std::span<const int> vertices, int count);
   void solve(int which, int first, int end);
-  int add_echoes(int first, int loads, int count);
+  int add_echoes(int first, int vectors, int count);
   void add_rigid_motions(int& count);
   int orthonormalise(int must, std::span<const double> rank);
   void fill(const Basis& basis, BodyView<double> out);
+  void fill_turning(const Basis& basis, BodyView<double> out);
   void fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const;
   void fill_residuals(BodyView<double> out);
   void multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y);
