@@ -276,10 +276,15 @@ DriverProbe probe_force_dimension(const DriverOptions& options) {
   }
   const int count = dhd.count();
   const int index = read_dhd_index(place.which).value_or(0);
-  std::string seen = count == 0 ? "no device is seen"
-                     : count == 1
-                         ? "1 device is connected"
-                         : fmt::format("{} devices are connected: force-dimension:#0 to #{}", count, count - 1);
+  for (int i = 0; i < std::min(count, kDhdMostDevices); ++i) {
+    const int id = dhd.open_index(static_cast<char>(i));
+    if (id < 0 || open_dhd_devices.has(id)) continue;
+    probe.devices.push_back({fmt::format("#{}", i), describe_dhd(dhd, static_cast<char>(id))});
+    dhd.close(static_cast<char>(id));
+  }
+  std::string seen = count == 0   ? "no device is seen"
+                     : count == 1 ? "1 device is connected"
+                                  : fmt::format("{} devices are connected, #0 to #{}", count, count - 1);
   if (index > 0 && index >= count) seen += fmt::format("; #{} is not there", index);
   probe.steps.push_back(
       {count > index, seen,

@@ -299,7 +299,8 @@ DriverProbe probe_open_haptics(const DriverOptions& options) {
        "several "
        "is named as Touch_Setup names it: open-haptics:#NAME"});
   if (!good) return probe;
-  probe.info = describe_hd(hd);
+  hd.make_current(device);
+  probe.devices.push_back({place.which.empty() ? "" : "#" + place.which, describe_hd(hd)});
   if (const char* version = hd.get_string(kHdVersion)) probe.version = fmt::format("HDAPI {}", version);
   hd.disable(device);
   return probe;

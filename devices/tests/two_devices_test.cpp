@@ -146,7 +146,11 @@ TEST(TwoDevices, WhichIsMeantIsSaidOrRefusedInPlainWords) {
   ForceDimensionBench left(0), right(1);
   DriverOptions options;
   options.where = std::string(PALPATE_DHD_DOUBLE) + "#1";
-  EXPECT_TRUE(find_driver("force-dimension").probe(options).usable());
+  const DriverProbe probe = find_driver("force-dimension").probe(options);
+  EXPECT_TRUE(probe.usable());
+  ASSERT_EQ(probe.devices.size(), 2u);
+  EXPECT_EQ(probe.devices[1].which, "#1");
+  EXPECT_EQ(probe.devices[1].info.max_force, 12.0);
   options.where = std::string(PALPATE_DHD_DOUBLE) + "#2";
   EXPECT_FALSE(find_driver("force-dimension").probe(options).usable());
   EXPECT_THROW(open_device(std::string("force-dimension:") + PALPATE_DHD_DOUBLE + "#left"), InputError);
