@@ -62,6 +62,7 @@ grep -q '"repair": true' raw.json || fail "the page's scene has no table.ply"
 soft() { grep -o 'table: soft.*' "$1"; }
 [ "$(soft out.raw)" = "$(soft out.4)" ] || fail "repaired by the scene: $(soft out.raw); by hand: $(soft out.4)"
 grep -q 'peak force [1-9][0-9.]* N' out.5 || fail "nothing is felt: $(cat out.5)"
-[ -s table.palpate ] && [ -s table.html ] && [ -s table.json ] || fail "no recording or no report"
+[ -s table.palpate ] && [ -s table.html ] && [ -s table.metrics.json ] || fail "no recording or no report"
+grep -q '"bodies"' table.json || fail "the scene was written over"
 grep -q '^jacobian' out.6 || fail "compare: $(cat out.6)"
 echo "the first hour: $(grep -o 'peak force [^,]*' out.5), $(sed -n 's/^tets: \([0-9]* tets\).*/\1/p' out.3)"
