@@ -48,7 +48,9 @@ struct VendorDouble::Hooks {
 VendorDouble::VendorDouble(DoubleHand& hand, const std::string& path, int device)
     : hooks_(std::make_unique<Hooks>(hand)) {
   hooks_->device = device;
-  hooks_->library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // It stays loaded: the thread sanitizer does not see that the loader puts one library where another one was, and takes
+  // the new one's constructors for a race with the old one's last calls.
+  hooks_->library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!hooks_->library) fail_input("{}", ::dlerror());
   hooks_->use =
       reinterpret_cast<void (*)(int, const PalpateDoubleHand*)>(::dlsym(hooks_->library, "palpate_double_use"));
