@@ -194,7 +194,8 @@ void add_compare(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", options->output, "report to write; default: reports/SCENE-NNN.html");
-  command->add_flag("--json", options->json, "metrics as JSON on standard output (always written beside the report, as NAME.metrics.json)");
+  command->add_flag("--json", options->json,
+                    "metrics as JSON on standard output (always written beside the report, as NAME.metrics.json)");
   command->footer(
       "Example: palpate compare sine-static --methods halfspace,direct\n"
       "Example: palpate compare soft-block --rates 10,20,50,100 --stiffness 1e3,1e4,1e5\n"

@@ -48,8 +48,8 @@ struct VendorDouble::Hooks {
 VendorDouble::VendorDouble(DoubleHand& hand, const std::string& path, int device)
     : hooks_(std::make_unique<Hooks>(hand)) {
   hooks_->device = device;
-  // It stays loaded: the thread sanitizer does not see that the loader puts one library where another one was, and takes
-  // the new one's constructors for a race with the old one's last calls.
+  // It stays loaded: the thread sanitizer does not see that the loader puts one library where another one was, and
+  // takes the new one's constructors for a race with the old one's last calls.
   hooks_->library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!hooks_->library) fail_input("{}", ::dlerror());
   hooks_->use =

@@ -283,8 +283,8 @@ Scene make_opened_scene(const std::string& name, const OpenedMesh& m, const Mesh
   const double tets = choice.soft ? std::pow(opened_file::find_cell(m, 1.0) * choice.scale / choice.cell, 3.0) : 0.0;
   set_slow_period(scene, opened_file::suggest_slow_period(tets));
   scene.run.seconds = 5.0;
-  // Contacts that live in the fast loop are nearer to the truth, but a tick then takes most of its millisecond on bodies
-  // of this size, which the slow loop lacks where there are two cores.
+  // Contacts that live in the fast loop are nearer to the truth, but a tick then takes most of its millisecond on
+  // bodies of this size, which the slow loop lacks where there are two cores.
   scene.first().method = "jacobian";
   scene.methods.get<JacobianSettings>("jacobian").contacts = JacobianSettings::Contacts::kHeld;
   scene.first().tool = opened_file::make_rod(extent);
