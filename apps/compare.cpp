@@ -78,12 +78,13 @@ void print_text(const SceneComparison& comparison) {
   for (const std::string& sentence : describe_truth(comparison)) fmt::print("{}\n", sentence);
 }
 
-/// Both files of a report; returns the page's name.
+/// Both files of a report; returns the page's name. The data's name is not that of a scene: `-o table.html` must not
+/// write over the table.json that was compared.
 std::string write_files(const CompareCommand& options, const Scene& scene, const Report& report,
                         const std::string& json) {
   const std::string page = options.output.empty() ? make_free_path("reports", scene.name, ".html") : options.output;
   write_report(report, page);
-  write_text_file(page.substr(0, page.rfind(".html")) + ".json", json);
+  write_text_file(page.substr(0, page.rfind(".html")) + ".metrics.json", json);
   return page;
 }
 
@@ -193,7 +194,8 @@ void add_compare(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", options->output, "report to write; default: reports/SCENE-NNN.html");
-  command->add_flag("--json", options->json, "metrics as JSON on standard output (always written beside the report)");
+  command->add_flag("--json", options->json,
+                    "metrics as JSON on standard output (always written beside the report, as NAME.metrics.json)");
   command->footer(
       "Example: palpate compare sine-static --methods halfspace,direct\n"
       "Example: palpate compare soft-block --rates 10,20,50,100 --stiffness 1e3,1e4,1e5\n"

@@ -21,7 +21,7 @@ namespace {
 using DeviceJson = nlohmann::ordered_json;
 
 std::string limit_text(double value, const char* unit) {
-  return std::isfinite(value) ? fmt::format("{:.3g} {}", value, unit) : fmt::format("unlimited {}", unit);
+  return std::isfinite(value) ? fmt::format("{:.5g} {}", value, unit) : fmt::format("unlimited {}", unit);
 }
 
 std::string workspace_text(const DeviceInfo& info) {
@@ -48,6 +48,13 @@ DeviceJson info_json(const DeviceInfo& info) {
           {"workspace_max", vector(info.workspace_max)}};
 }
 
+/// Each device that is there, behind what names it where there are several.
+void print_found(const DriverProbe& probe, std::string_view indent) {
+  for (const FoundDevice& d : probe.devices)
+    fmt::print("{}{}{}: {}, {}, {}\n", indent, d.which.empty() ? "" : d.which + "  ", d.info.name,
+               workspace_text(d.info), limit_text(d.info.max_force, "N"), limit_text(d.info.max_stiffness, "N/m"));
+}
+
 void print_driver(const Driver& driver, const DriverProbe& probe) {
   fmt::print("{:<16} {}\n", driver.name, driver.description);
   if (!probe.usable()) {
@@ -55,9 +62,7 @@ void print_driver(const Driver& driver, const DriverProbe& probe) {
     return;
   }
   fmt::print("{:<16}   found {}{}\n", "", probe.found, probe.version.empty() ? "" : ", " + probe.version);
-  if (probe.info)
-    fmt::print("{:<16}   {}: {}, {}, {}\n", "", probe.info->name, workspace_text(*probe.info),
-               limit_text(probe.info->max_force, "N"), limit_text(probe.info->max_stiffness, "N/m"));
+  print_found(probe, fmt::format("{:<16}   ", ""));
 }
 
 int list_devices(bool json) {
@@ -73,12 +78,17 @@ int list_devices(bool json) {
     DeviceJson steps = DeviceJson::array();
     for (const ProbeStep& s : probe.steps)
       steps.push_back({{"good", s.good}, {"what", s.what}, {"advice", s.good ? "" : s.advice}});
+    DeviceJson there = DeviceJson::array();
+    for (const FoundDevice& d : probe.devices) {
+      there.push_back(info_json(d.info));
+      there.back()["which"] = d.which;
+    }
     found.push_back({{"name", driver.name},
                      {"description", driver.description},
                      {"usable", probe.usable()},
                      {"found", probe.found},
                      {"version", probe.version},
-                     {"device", probe.info ? info_json(*probe.info) : DeviceJson(nullptr)},
+                     {"devices", there},
                      {"steps", steps}});
   }
   if (json) fmt::print("{}\n", DeviceJson{{"devices", list}, {"drivers", found}}.dump(2));
@@ -193,6 +203,7 @@ int run_doctor(const std::string& name_and_where, bool json) {
     const DriverProbe probe = driver.probe({where, {}});
     usable |= probe.usable();
     add(driver.name, probe.steps);
+    if (!json) print_found(probe, "      ");
   }
   add("computer", check_computer());
   if (json) fmt::print("{}\n", DeviceJson{{"usable", usable}, {"checks", out}}.dump(2));

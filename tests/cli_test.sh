@@ -26,7 +26,7 @@ done
 "$palpate" export "$work/wall.palpate" --output "$work/wall.csv" >/dev/null
 head -1 "$work/wall.csv" | grep >/dev/null "^time" || fail "CSV has no heading"
 "$palpate" compare sine-static --seconds 0.3 --output "$work/c.html" --json | is_json runs || fail "compare --json"
-[ -s "$work/c.html" ] && is_json runs < "$work/c.json" || fail "compare writes report and data"
+[ -s "$work/c.html" ] && is_json runs < "$work/c.metrics.json" || fail "compare writes report and data"
 "$palpate" compare wall --seconds 0.3 --closed-loop --methods direct --output "$work/d.html" | grep >/dev/null "^direct" || fail "compare text"
 "$palpate" compare sine-static --seconds 0.3 --rates 20,50 --friction 0,0.3 --methods direct --output "$work/e.html" | grep >/dev/null "50 Hz, µ 0.3 *direct" || fail "compare goes through rates"
 "$palpate" advise sine-static --contact 0.2 --json | is_json take || fail "advise --json"

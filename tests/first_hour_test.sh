@@ -55,7 +55,14 @@ grep -q '^from    (-0.15, ' out.3 && grep -q ', 0.22, ' out.3 || fail "the tets 
 ! grep -q '^warning' out.3 || fail "something is lost: $(cat out.3)"
 grep -q 'table: soft.* g, .*[1-9][0-9]* fixed nodes' out.4 && grep -q '^valid' out.4 || fail "check: $(cat out.4)"
 ! grep -q '^warning' out.4 || fail "check warns: $(cat out.4)"
+# "The file as it came would do as well."
+sed 's|"file": "table.ply"|"file": "table.obj", "scale": 0.001, "repair": true|' table.json > raw.json
+grep -q '"repair": true' raw.json || fail "the page's scene has no table.ply"
+"$palpate" check raw.json > out.raw 2>&1 || fail "check of the file as it came: $(cat out.raw)"
+soft() { grep -o 'table: soft.*' "$1"; }
+[ "$(soft out.raw)" = "$(soft out.4)" ] || fail "repaired by the scene: $(soft out.raw); by hand: $(soft out.4)"
 grep -q 'peak force [1-9][0-9.]* N' out.5 || fail "nothing is felt: $(cat out.5)"
-[ -s table.palpate ] && [ -s table.html ] && [ -s table.json ] || fail "no recording or no report"
+[ -s table.palpate ] && [ -s table.html ] && [ -s table.metrics.json ] || fail "no recording or no report"
+grep -q '"bodies"' table.json || fail "the scene was written over"
 grep -q '^jacobian' out.6 || fail "compare: $(cat out.6)"
 echo "the first hour: $(grep -o 'peak force [^,]*' out.5), $(sed -n 's/^tets: \([0-9]* tets\).*/\1/p' out.3)"

@@ -74,6 +74,17 @@ struct HaplyState {
   Vec3 echoed_force = Vec3::Constant(std::numeric_limits<double>::quiet_NaN());  ///< as the service says it gives
 };
 
+DeviceInfo describe_haply(const Json& message, const std::string& id) {
+  DeviceInfo info;
+  info.name = "Haply Inverse3 " + id;
+  info.input_dof = find_entry(message, "wireless_verse_grip", "") || find_entry(message, "verse_grip", "") ? 6 : 3;
+  info.output_dof = 3;
+  info.max_force = kHaplyMaxForce;
+  info.max_torque = 0.0;
+  info.max_stiffness = kHaplyMaxStiffness;
+  return info;
+}
+
 void read_grip(const Json& message, HandleSample& sample) {
   const Json* grip = find_entry(message, "wireless_verse_grip", "");
   if (!grip) grip = find_entry(message, "verse_grip", "");
@@ -189,12 +200,7 @@ class HaplyProtocol final : public DriverProtocol {
 
   void take_inventory(const Json& message, const Json& device) {
     id_ = device["device_id"].get<std::string>();
-    info_.name = "Haply Inverse3 " + id_;
-    info_.input_dof = find_entry(message, "wireless_verse_grip", "") || find_entry(message, "verse_grip", "") ? 6 : 3;
-    info_.output_dof = 3;
-    info_.max_force = kHaplyMaxForce;
-    info_.max_torque = 0.0;
-    info_.max_stiffness = kHaplyMaxStiffness;
+    info_ = describe_haply(message, id_);
   }
 
   bool send(WebSocketClient& states, const Vec3& force) {
@@ -275,15 +281,18 @@ DriverProbe probe_haply(const DriverOptions& options) {
   probe.found = fmt::format("{}:{}", endpoint.host, endpoint.port);
   client.wait([&] { return !inventory.empty(); }, 0.2);
   const Json message = Json::parse(inventory, nullptr, false);
-  const Json* device = message.is_object() ? find_entry(message, "inverse3", "") : nullptr;
-  probe.steps.push_back({device != nullptr, device ? "the service has an Inverse3" : "the service has no Inverse3",
+  const std::size_t slash = options.where.find('/');
+  const std::string wanted = slash == std::string::npos ? "" : options.where.substr(slash + 1);
+  const Json* device = message.is_object() ? find_entry(message, "inverse3", wanted) : nullptr;
+  const std::string what = "Inverse3" + (wanted.empty() ? "" : " " + wanted);
+  probe.steps.push_back({device != nullptr, (device ? "the service has an " : "the service has no ") + what,
                          "plug the device in and switch it on; the service's own page shows it when it is seen"});
   if (!device) return probe;
-  DeviceInfo info;
-  info.name = "Haply Inverse3 " + (*device)["device_id"].get<std::string>();
-  info.max_force = kHaplyMaxForce;
-  info.max_stiffness = kHaplyMaxStiffness;
-  probe.info = info;
+  for (const Json& entry : message["inverse3"]) {
+    if (!entry.is_object() || !entry.contains("device_id") || !entry["device_id"].is_string()) continue;
+    const std::string id = entry["device_id"].get<std::string>();
+    probe.devices.push_back({"/" + id, describe_haply(message, id)});
+  }
   const auto status = device->find("status");
   const bool calibrated = status == device->end() || !status->is_object() || flag(*status, "calibrated", true);
   probe.steps.push_back({calibrated, calibrated ? "it is calibrated" : "it is not calibrated",

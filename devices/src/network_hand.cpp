@@ -253,7 +253,7 @@ DriverProbe probe_network_hand(const DriverOptions& options) {
       const auto packet = socket.receive(from);
       const auto header = check_packet(packet, place.key ? &*place.key : nullptr);
       called = header && header->type == HandPacketType::kHello;
-      if (called) probe.info = info_of(decode_hello(packet));
+      if (called) probe.devices.push_back({"", info_of(decode_hello(packet))});
     }
     probe.steps.push_back({called, called ? "a hand calls" : "no hand calls",
                            "start the program that is the hand: docs/network-hand.md"});

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <cmath>
+#include <mutex>
 
 #include "driver_table.h"
 #include "palpate/core/clock.h"
 #include "shared_library.h"
+#include "vendor_devices.h"
 
 // 3D Systems' Touch, Touch X and PHANToM through OpenHaptics' HDAPI. The vendor's scheduler has the 1 kHz thread and
 // calls us in it: there one frame is read, handed over, and answered with a force. A runtime that lets itself be driven
@@ -44,12 +46,16 @@ struct HdError {
   HdHandle device;
 };
 
+OpenDevices open_hd_devices;
+std::mutex hd_scheduler;  ///< held while a device is opened or closed, never in the vendor's thread
+
 struct HdLibrary {
   explicit HdLibrary(const std::string& where)
       : file(where.empty() ? std::vector<std::string>{"libHD.so.3.4", "libHD.so.3", "libHD.so"}
                            : std::vector<std::string>{where}) {
     file.find("hdInitDevice", init);
     file.find("hdDisableDevice", disable);
+    file.find("hdMakeCurrentDevice", make_current);
     file.find("hdEnable", enable);
     file.find("hdScheduleAsynchronous", schedule);
     file.find("hdUnschedule", unschedule);
@@ -68,20 +74,26 @@ struct HdLibrary {
     return file.is_open() ? file.path() + " has no " + file.missing()
                           : "the library is not found (" + file.error() + ")";
   }
-  /// Takes all errors off the stack; the first, or 0.
-  unsigned take_error() const {
+  /// Takes all errors off the stack; the first, or 0. There is one stack for all devices: `other` says whether an error
+  /// is another's.
+  template <typename Other>
+  unsigned take_error(const Other& other) const {
     unsigned first = 0;
     for (int i = 0; i < 16; ++i) {
-      const unsigned code = error().code;
-      if (code == 0) break;
-      if (first == 0) first = code;
+      const HdError e = error();
+      if (e.code == 0) break;
+      if (first == 0 && !other(e.device)) first = e.code;
     }
     return first;
+  }
+  unsigned take_error() const {
+    return take_error([](HdHandle) { return false; });
   }
 
   SharedLibrary file;
   HdHandle (*init)(const char*) = nullptr;
   void (*disable)(HdHandle) = nullptr;
+  void (*make_current)(HdHandle) = nullptr;
   void (*enable)(unsigned) = nullptr;
   unsigned long (*schedule)(unsigned (*)(void*), void*, unsigned short) = nullptr;
   void (*unschedule)(unsigned long) = nullptr;
@@ -120,7 +132,7 @@ DeviceInfo describe_hd(const HdLibrary& hd) {
 
 class OpenHapticsProtocol final : public DriverProtocol {
  public:
-  explicit OpenHapticsProtocol(const std::string& where) : hd_(where) {}
+  explicit OpenHapticsProtocol(const VendorPlace& place) : hd_(place.library), name_(place.which) {}
 
   TickSource* tick_source() noexcept override { return &source_; }
 
@@ -129,29 +141,65 @@ class OpenHapticsProtocol final : public DriverProtocol {
       seat.note(hd_.problem());
       return Loss::kNotConnected;
     }
-    hd_.take_error();
-    device_ = hd_.init(nullptr);
-    const unsigned failed = hd_.take_error();
-    if (failed != 0 || device_ == kHdNoDevice) {
-      seat.note(fmt::format("no device can be opened (error 0x{:04x})", failed));
-      return Loss::kNotConnected;
-    }
-    seat.describe(describe_hd(hd_));
     seat_ = &seat;
-    errors_ = 0;
-    over_.store(false);
-    hd_.enable(kHdForceOutput);
-    seat.exchange().connect();
-    const unsigned long task = hd_.schedule(&OpenHapticsProtocol::on_frame, this, kHdPriority);
-    hd_.start();
+    if (!open()) return Loss::kNotConnected;
     const Loss why = watch(seat);
-    hd_.stop();
-    hd_.unschedule(task);
-    hd_.disable(device_);
+    close();
     return why;
   }
 
  private:
+  /// Makes the device known to the scheduler, which is the vendor's and one for all devices. Whether a device can be
+  /// opened while it runs is not documented, so the first time it is stopped: nobody touches anything yet. Later that
+  /// would take the force from the hand that holds another device.
+  bool open() {
+    const std::lock_guard lock(hd_scheduler);
+    if (!described_ && open_hd_devices.count() > 0) hd_.stop();
+    const bool good = init();
+    if (good) {
+      errors_ = 0;
+      enabled_ = false;
+      over_.store(false);
+      seat_->exchange().connect();
+      task_ = hd_.schedule(&OpenHapticsProtocol::on_frame, this, kHdPriority);
+    }
+    if (open_hd_devices.count() > 0) hd_.start();
+    return good;
+  }
+
+  bool init() {
+    take_own_error();
+    device_ = hd_.init(name_.empty() ? nullptr : name_.c_str());
+    const unsigned failed = take_own_error();
+    if (failed != 0 || device_ == kHdNoDevice) {
+      seat_->note(fmt::format("no device {}can be opened (error 0x{:04x})", name_.empty() ? "" : name_ + " ", failed));
+      return false;
+    }
+    if (!open_hd_devices.take(device_)) {
+      seat_->note("the device is another tool's already; name another one, as open-haptics:#NAME");
+      return false;
+    }
+    if (!described_) {
+      hd_.make_current(device_);
+      seat_->describe(describe_hd(hd_));
+    }
+    described_ = true;
+    return true;
+  }
+
+  void close() {
+    const std::lock_guard lock(hd_scheduler);
+    if (open_hd_devices.count() == 1) hd_.stop();
+    hd_.unschedule(task_);
+    hd_.disable(device_);
+    open_hd_devices.give_back(device_);
+  }
+
+  /// An error that is not another open device's. Wait-free.
+  unsigned take_own_error() const noexcept {
+    return hd_.take_error([this](HdHandle of) { return of != device_ && open_hd_devices.has(of); });
+  }
+
   /// Until the task has ended itself, or is no longer called.
   Loss watch(const DriverSeat& seat) {
     std::uint64_t last = 0;
@@ -171,6 +219,9 @@ class OpenHapticsProtocol final : public DriverProtocol {
 
   unsigned frame() noexcept {
     frames_.fetch_add(1, std::memory_order_relaxed);
+    hd_.make_current(device_);
+    if (!enabled_) hd_.enable(kHdForceOutput);
+    enabled_ = true;
     hd_.begin_frame(device_);
     const bool stop = seat_->stop_wanted();
     const bool good = read();
@@ -179,7 +230,7 @@ class OpenHapticsProtocol final : public DriverProtocol {
     const double force[3] = {w.force.x(), w.force.y(), w.force.z()};
     hd_.set_doubles(kHdForce, force);
     hd_.end_frame(device_);
-    errors_ = hd_.take_error() != 0 || !good ? errors_ + 1 : 0;
+    errors_ = take_own_error() != 0 || !good ? errors_ + 1 : 0;
     if (!stop && errors_ <= kHdMostErrors) return kHdContinue;
     seat_->exchange().disconnect(stop ? Loss::kNone : Loss::kClosed);
     over_.store(true, std::memory_order_release);
@@ -192,7 +243,7 @@ class OpenHapticsProtocol final : public DriverProtocol {
     hd_.get_doubles(kHdTransform, m);
     hd_.get_doubles(kHdVelocity, v);
     hd_.get_integers(kHdButtons, &buttons);
-    if (hd_.take_error() != 0) return false;
+    if (take_own_error() != 0) return false;
     HandleSample s;
     s.at_ns = monotonic_ns();
     s.pose.position = kMillimetre * Vec3(m[12], m[13], m[14]);
@@ -213,8 +264,12 @@ class OpenHapticsProtocol final : public DriverProtocol {
   HdLibrary hd_;
   TickSource source_;
   DriverSeat* seat_ = nullptr;
+  const std::string name_;  ///< as the maker's Touch_Setup has it; empty: the default device
+  bool described_ = false;
+  unsigned long task_ = 0;
   HdHandle device_ = kHdNoDevice;
-  int errors_ = 0;  ///< the vendor's thread's
+  bool enabled_ = false;  ///< the vendor's thread's: all that concerns "the current device" is done there
+  int errors_ = 0;        ///< the vendor's thread's
   std::atomic<bool> over_{false};
   std::atomic<std::uint64_t> frames_{0};
 };
@@ -222,26 +277,30 @@ class OpenHapticsProtocol final : public DriverProtocol {
 }  // namespace
 
 std::unique_ptr<DriverProtocol> make_open_haptics(const DriverOptions& options) {
-  return std::make_unique<OpenHapticsProtocol>(options.where);
+  return std::make_unique<OpenHapticsProtocol>(VendorPlace(options.where));
 }
 
 DriverProbe probe_open_haptics(const DriverOptions& options) {
   DriverProbe probe;
-  const HdLibrary hd(options.where);
+  const VendorPlace place(options.where);
+  const HdLibrary hd(place.library);
   probe.steps.push_back(
       {hd.is_usable(), hd.is_usable() ? "the maker's library is found" : hd.problem(),
        "install OpenHaptics and the Touch device driver, or name the file: open-haptics:/path/to/libHD.so"});
   if (!hd.is_usable()) return probe;
   probe.found = hd.file.path();
   hd.take_error();
-  const HdHandle device = hd.init(nullptr);
+  const HdHandle device = hd.init(place.which.empty() ? nullptr : place.which.c_str());
   const unsigned failed = hd.take_error();
   const bool good = failed == 0 && device != kHdNoDevice;
   probe.steps.push_back(
       {good, good ? "a device can be opened" : fmt::format("no device can be opened (error 0x{:04x})", failed),
-       "run the maker's Touch_Setup and Touch_Diagnostic, and see that you may write to the device's file"});
+       "run the maker's Touch_Setup and Touch_Diagnostic, and see that you may write to the device's file; one of "
+       "several "
+       "is named as Touch_Setup names it: open-haptics:#NAME"});
   if (!good) return probe;
-  probe.info = describe_hd(hd);
+  hd.make_current(device);
+  probe.devices.push_back({place.which.empty() ? "" : "#" + place.which, describe_hd(hd)});
   if (const char* version = hd.get_string(kHdVersion)) probe.version = fmt::format("HDAPI {}", version);
   hd.disable(device);
   return probe;

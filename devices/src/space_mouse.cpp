@@ -170,7 +170,7 @@ DriverProbe probe_space_mouse(const DriverOptions& options) {
   if (fd < 0) return probe;
   ::close(fd);
   probe.found = path;
-  probe.info = mouse_info();
+  probe.devices.push_back({"", mouse_info()});
   return probe;
 }
 

@@ -86,8 +86,11 @@ class NetworkBench final : public DriverBench {
 
 class VendorBench : public DriverBench {
  public:
-  VendorBench(Flaw flaw, std::string driver, std::string library)
-      : DriverBench(flaw), vendor(hand, library), name_(driver + ":" + library) {}
+  /// `which`: what stands behind `#` for this device of the double; none: nothing, and it is the first.
+  VendorBench(Flaw flaw, std::string driver, std::string library, int device = 0, std::string which = "")
+      : DriverBench(flaw),
+        vendor(hand, library, device),
+        name_(driver + ":" + library + (which.empty() ? "" : "#" + which)) {}
   std::string name() const override { return name_; }
   void unplug() override { vendor.plug(false); }
   void plug() override { vendor.plug(true); }
@@ -103,6 +106,9 @@ class VendorBench : public DriverBench {
 class ForceDimensionBench final : public VendorBench {
  public:
   explicit ForceDimensionBench(Flaw flaw = Flaw::kNone) : VendorBench(flaw, "force-dimension", PALPATE_DHD_DOUBLE) {}
+  /// One of two: 0 or 1.
+  explicit ForceDimensionBench(int device)
+      : VendorBench(Flaw::kNone, "force-dimension", PALPATE_DHD_DOUBLE, device, std::to_string(device)) {}
   DeviceTraits traits() const override {
     DeviceTraits t;
     t.twists = t.grips = true;
@@ -114,6 +120,10 @@ class ForceDimensionBench final : public VendorBench {
 class OpenHapticsBench final : public VendorBench {
  public:
   explicit OpenHapticsBench(Flaw flaw = Flaw::kNone) : VendorBench(flaw, "open-haptics", PALPATE_HD_DOUBLE) {}
+  /// One of two: 0 or 1.
+  explicit OpenHapticsBench(int device)
+      : VendorBench(Flaw::kNone, "open-haptics", PALPATE_HD_DOUBLE, device,
+                    device == 0 ? "Left Device" : "Right Device") {}
   DeviceTraits traits() const override {
     DeviceTraits t;
     t.buttons = 2;

@@ -68,7 +68,8 @@ TEST(Haply, ProbeTellsWhatIsMissing) {
   there.where = bench.service->address();
   const DriverProbe found = driver.probe(there);
   EXPECT_TRUE(found.usable());
-  EXPECT_EQ(found.info->name, "Haply Inverse3 049D");
+  ASSERT_EQ(found.devices.size(), 1u);
+  EXPECT_EQ(found.devices[0].info.name, "Haply Inverse3 049D");
   EXPECT_THROW(open_device("haply:127.0.0.1:seven"), InputError);
 }
 

@@ -74,7 +74,8 @@ TEST(Vendors, ProbeTellsWhereTheLibraryIsOrWhatIsMissing) {
   EXPECT_EQ(found.version, "SDK 3.0.0.0");
   DriverOptions hd;
   hd.where = PALPATE_HD_DOUBLE;
-  EXPECT_NEAR(find_driver("open-haptics").probe(hd).info->max_stiffness, 500.0, 1e-9);
+  ASSERT_EQ(find_driver("open-haptics").probe(hd).devices.size(), 1u);
+  EXPECT_NEAR(find_driver("open-haptics").probe(hd).devices[0].info.max_stiffness, 500.0, 1e-9);
   DriverDeviceSettings hasty;
   hasty.open_timeout = 0.05;
   EXPECT_THROW(open_device("force-dimension:/nowhere/lib.so", hasty), InputError);

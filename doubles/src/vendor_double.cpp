@@ -41,19 +41,25 @@ struct VendorDouble::Hooks {
   FaultQueue faults;
   std::atomic<bool> plugged{true};
   void* library = nullptr;
-  void (*use)(const PalpateDoubleHand*) = nullptr;
+  int device = 0;
+  void (*use)(int, const PalpateDoubleHand*) = nullptr;
 };
 
-VendorDouble::VendorDouble(DoubleHand& hand, const std::string& path) : hooks_(std::make_unique<Hooks>(hand)) {
-  hooks_->library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+VendorDouble::VendorDouble(DoubleHand& hand, const std::string& path, int device)
+    : hooks_(std::make_unique<Hooks>(hand)) {
+  hooks_->device = device;
+  // It stays loaded: the thread sanitizer does not see that the loader puts one library where another one was, and
+  // takes the new one's constructors for a race with the old one's last calls.
+  hooks_->library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!hooks_->library) fail_input("{}", ::dlerror());
-  hooks_->use = reinterpret_cast<void (*)(const PalpateDoubleHand*)>(::dlsym(hooks_->library, "palpate_double_use"));
+  hooks_->use =
+      reinterpret_cast<void (*)(int, const PalpateDoubleHand*)>(::dlsym(hooks_->library, "palpate_double_use"));
   if (!hooks_->use) fail_input("{}: is no double", path);
-  hooks_->use(&hooks_->hooks);
+  hooks_->use(device, &hooks_->hooks);
 }
 
 VendorDouble::~VendorDouble() {
-  if (hooks_->use) hooks_->use(nullptr);
+  if (hooks_->use) hooks_->use(hooks_->device, nullptr);
   if (hooks_->library) ::dlclose(hooks_->library);
 }
 

@@ -9,8 +9,14 @@
 // What the doubles of vendors' libraries share. Compiled into each.
 namespace vendor_double {
 
-/// Hidden: a process that has loaded two of these libraries has two hands.
-__attribute__((visibility("hidden"))) inline std::atomic<const PalpateDoubleHand*> the_hand{nullptr};
+constexpr int kDevices = 2;
+
+/// Hidden: a process that has loaded two of these libraries has hands for each.
+__attribute__((visibility("hidden"))) inline std::atomic<const PalpateDoubleHand*> the_hands[kDevices]{};
+
+inline const PalpateDoubleHand* hand_of(int device) {
+  return the_hands[device].load();
+}
 
 struct Handle {
   double position[3] = {0, 0, 0};
@@ -31,14 +37,14 @@ inline void sleep_for(double s) {
   nanosleep(&t, nullptr);
 }
 
-/// The hand as it is now, or one that goes round in 4 s with a radius of 2 cm.
-inline Handle look() {
+/// The hand as it is now, or one that goes round in 4 s with a radius of 2 cm; the second is opposite the first.
+inline Handle look(int device) {
   Handle h;
-  if (const PalpateDoubleHand* hand = the_hand.load()) {
+  if (const PalpateDoubleHand* hand = hand_of(device)) {
     hand->now(hand->context, h.position, h.rotation, h.velocity, &h.buttons, &h.grip);
     return h;
   }
-  const double w = 1.5707963, r = 0.02, a = w * seconds();
+  const double w = 1.5707963, r = 0.02, a = w * (seconds() + 2.0 * device);
   h.position[0] = r * std::cos(a);
   h.position[1] = r * std::sin(a);
   h.velocity[0] = -r * w * std::sin(a);
@@ -46,24 +52,27 @@ inline Handle look() {
   return h;
 }
 
-inline bool is_plugged() {
-  const PalpateDoubleHand* hand = the_hand.load();
-  return !hand || hand->is_plugged(hand->context);
+inline bool is_plugged(int device) {
+  if (const PalpateDoubleHand* hand = hand_of(device)) return hand->is_plugged(hand->context);
+  for (const auto& other : the_hands) {
+    if (other.load()) return false;
+  }
+  return true;
 }
 
-inline void push(const double force[3], const double torque[3]) {
-  if (const PalpateDoubleHand* hand = the_hand.load()) hand->push(hand->context, force, torque);
+inline void push(int device, const double force[3], const double torque[3]) {
+  if (const PalpateDoubleHand* hand = hand_of(device)) hand->push(hand->context, force, torque);
 }
 
-inline void let_go() {
-  if (const PalpateDoubleHand* hand = the_hand.load()) hand->let_go(hand->context);
+inline void let_go(int device) {
+  if (const PalpateDoubleHand* hand = hand_of(device)) hand->let_go(hand->context);
 }
 
 /// The numbers of a Fault.
 enum { kDrop, kDelay, kMute, kGarbage, kOutOfRange, kDuplicate };
 
-inline int next_fault(double& s) {
-  const PalpateDoubleHand* hand = the_hand.load();
+inline int next_fault(int device, double& s) {
+  const PalpateDoubleHand* hand = hand_of(device);
   return hand ? hand->next_fault(hand->context, &s) : -1;
 }
 
@@ -80,6 +89,6 @@ inline void to_matrix(const double q[4], double m[3][3]) {
 
 }  // namespace vendor_double
 
-extern "C" __attribute__((visibility("default"))) void palpate_double_use(const PalpateDoubleHand* hand) {
-  vendor_double::the_hand.store(hand);
+extern "C" __attribute__((visibility("default"))) void palpate_double_use(int device, const PalpateDoubleHand* hand) {
+  vendor_double::the_hands[device].store(hand);
 }

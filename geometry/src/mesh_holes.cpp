@@ -175,8 +175,9 @@ std::string describe_holes(const std::vector<MeshHole>& holes) {
   std::string text = fmt::format("{} hole{}", holes.size(), holes.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(holes.size(), kShown); ++i) {
     const MeshHole& h = holes[i];
+    const auto round = [&](double x) { return std::abs(x) < 1e-9 * h.diameter ? 0.0 : x; };
     text += fmt::format("{} {} edges, {:.3g} m across, around ({:.4g}, {:.4g}, {:.4g}) m", i == 0 ? ":" : ";",
-                        h.loop.size(), h.diameter, h.centre.x(), h.centre.y(), h.centre.z());
+                        h.loop.size(), h.diameter, round(h.centre.x()), round(h.centre.y()), round(h.centre.z()));
   }
   if (holes.size() > kShown) text += fmt::format("; and {} smaller", holes.size() - kShown);
   return text;

@@ -160,7 +160,9 @@ class Orienter {
 
   /// Whether a closed part lies inside another closed one, whichever way that faces.
   bool is_in_another(const std::vector<Component>& components, std::size_t part) const {
-    const Vec3& p = mesh_.vertices[mesh_.triangles[components[part].triangles.front()][0]];
+    // The middle of a triangle: parts that only touch each other do so in vertices.
+    const auto& [a, b, c] = mesh_.triangles[components[part].triangles.front()];
+    const Vec3 p = (mesh_.vertices[a] + mesh_.vertices[b] + mesh_.vertices[c]) / 3.0;
     for (std::size_t j = 0; j < components.size(); ++j) {
       if (j == part || !components[j].closed) continue;
       TriangleMesh other{mesh_.vertices, {}};

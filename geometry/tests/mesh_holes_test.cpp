@@ -85,6 +85,14 @@ TEST(SelfIntersections, AreFoundWhereBallsOverlapAndNowhereElse) {
 }
 
 /// A part that faces inward is a cavity only inside another one.
+TEST(RepairMesh, TurnsAFlippedPartThatTouchesTheOtherInAVertex) {
+  TriangleMesh mesh{
+      {Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1), Vec3(-1, 0, 0), Vec3(0, -1, 0), Vec3(0, 0, -1)},
+      {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}, {0, 5, 4}, {0, 4, 6}, {0, 6, 5}, {4, 5, 6}}};
+  EXPECT_EQ(repair_mesh(mesh).turned_components, 1);
+  EXPECT_NEAR(compute_volume(mesh), 1.0 / 3.0, 1e-12);
+}
+
 TEST(RepairMesh, TurnsAFlippedPartThatIsNoCavity) {
   TriangleMesh flipped = make_sphere(0.2, 4);
   for (auto& triangle : flipped.triangles) std::swap(triangle[0], triangle[1]);

@@ -89,4 +89,89 @@ inline RandomSolid make_random_solid(unsigned seed) {
   return out;
 }
 
+/// A closed tube around a line of points, its ends flat.
+inline TriangleMesh make_tube(const std::vector<Vec3>& line, double radius, int around) {
+  TriangleMesh mesh;
+  const auto n = static_cast<std::int32_t>(line.size());
+  Vec3 side = Vec3::UnitY();
+  for (std::int32_t i = 0; i < n; ++i) {
+    const Vec3 along = (line[as_size(std::min(i + 1, n - 1))] - line[as_size(std::max(i - 1, 0))]).normalized();
+    side = (side - side.dot(along) * along).normalized();
+    for (int k = 0; k < around; ++k) {
+      const double a = 2.0 * 3.14159265358979323846 * k / around;
+      mesh.vertices.push_back(line[as_size(i)] + radius * (std::cos(a) * side + std::sin(a) * along.cross(side)));
+    }
+  }
+  const auto at = [around](std::int32_t i, std::int32_t k) { return i * around + (k % around + around) % around; };
+  for (std::int32_t i = 0; i + 1 < n; ++i) {
+    for (std::int32_t k = 0; k < around; ++k) {
+      mesh.triangles.push_back({at(i, k), at(i, k + 1), at(i + 1, k)});
+      mesh.triangles.push_back({at(i, k + 1), at(i + 1, k + 1), at(i + 1, k)});
+    }
+  }
+  for (std::int32_t k = 1; k + 1 < around; ++k) {
+    mesh.triangles.push_back({at(0, 0), at(0, k + 1), at(0, k)});
+    mesh.triangles.push_back({at(n - 1, 0), at(n - 1, k), at(n - 1, k + 1)});
+  }
+  return mesh;
+}
+
+/// A tube bent about the y axis through `turns`, rising by `rise` a turn.
+inline TriangleMesh make_coil(double turns, double rise, double radius) {
+  std::vector<Vec3> line;
+  const int steps = 4 + static_cast<int>(std::ceil(18.0 * turns));
+  for (int i = 0; i <= steps; ++i) {
+    const double turn = turns * i / steps, a = 2.0 * 3.14159265358979323846 * turn;
+    line.push_back({0.5 * std::cos(a), rise * turn, 0.5 * std::sin(a)});
+  }
+  return make_tube(line, radius, 7);
+}
+
+/// Shapes of few triangles, which are quick to fill, eight kinds by turns: horseshoes whose ends nearly touch, coils
+/// whose turns nearly do, slivers (four corners anywhere), stars, rods, tori whose hole is nearly closed, balls a hair
+/// apart, blobs.
+inline RandomSolid make_coarse_solid(unsigned seed) {
+  std::mt19937 random(1000 + seed);
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  RandomSolid out;
+  switch (seed % 8) {
+    case 0: {  // ends meet with a gap of 0.3 mm to 3 cm
+      const double radius = 0.08 + 0.12 * unit(random), gap = 3e-4 * std::pow(100.0, unit(random));
+      out = {"horseshoe", make_coil(1.0 - gap / 3.14159265358979323846, 0.0, radius)};
+      break;
+    }
+    case 1: {
+      const double radius = 0.08 + 0.06 * unit(random);
+      out = {"coil", make_coil(1.2 + unit(random), 2.1 * radius + 0.05 * unit(random), radius)};
+      break;
+    }
+    case 2: {
+      std::vector<Vec3> p(4);
+      do {
+        for (Vec3& v : p) v = Vec3(unit(random), unit(random), unit(random));
+      } while ((p[1] - p[0]).cross(p[2] - p[0]).dot(p[3] - p[0]) < 0.02);
+      out = {"sliver", {p, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}}}};
+      break;
+    }
+    case 3:
+      out = {"star", make_sphere(0.5, 2)};
+      for (Vec3& v : out.mesh.vertices) v *= 0.4 + 0.8 * unit(random);
+      break;
+    case 4:
+      out = {"rod", make_capsule(0.04 + 0.06 * unit(random), 1.0 + unit(random), 8)};
+      break;
+    case 5:
+      out = {"torus", make_torus(0.5, 0.5 - 0.2 * unit(random) * unit(random) - 1e-3, 16, 8)};
+      break;
+    case 6:
+      out = {"balls a hair apart", make_sphere(0.5, 3)};
+      append(out.mesh, make_sphere(0.2, 3), Vec3(0.7 + 1e-3 * unit(random), 0.0, 0.0));
+      break;
+    default:
+      out = {"blob", make_blob(random)};
+  }
+  place_at_random(out.mesh, random);
+  return out;
+}
+
 }  // namespace palpate::testing

@@ -8,6 +8,7 @@
 
 namespace palpate::thin_parts_test {
 namespace {
+using testing::make_coarse_solid;
 using testing::make_random_solid;
 using testing::RandomSolid;
 
@@ -27,30 +28,58 @@ double extent_of(const TriangleMesh& mesh) {
   return compute_bounding_box(mesh.vertices).size().maxCoeff();
 }
 
-/// Or a reason with a cell that does give tets, for sheets that are very much thinner than the cell.
-TEST(MakeTets, GivesTetsOfEveryClosedSurfaceAtAnyCell) {
+struct Tally {
   int made = 0, refused = 0;
+};
+
+/// Sound tets, or a reason with a cell that does give them, for sheets that are very much thinner than the cell.
+void expect_tets_or_reason(const RandomSolid& solid, double cell, Tally& tally) {
+  SCOPED_TRACE(fmt::format("{}, cell {}", solid.name, cell));
+  const TriangleTree tree(solid.mesh);
+  try {
+    expect_sound(make_tets(tree, cell));
+    ++tally.made;
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    ASSERT_NE(what.find("nothing is left; try "), std::string::npos) << what;
+    if (++tally.refused > 1) return;  // such cells take their time
+    expect_sound(make_tets(tree, std::stod(what.substr(what.find("try ") + 4))));
+  }
+}
+
+TEST(MakeTets, GivesTetsOfEveryClosedSurfaceAtAnyCell) {
+  Tally tally;
   for (unsigned seed = 0; seed < 104; ++seed) {
+    SCOPED_TRACE(seed);
     const RandomSolid solid = make_random_solid(seed);
     ASSERT_TRUE(check_mesh(solid.mesh).closed);
     std::mt19937 random(seed);
-    double cell = extent_of(solid.mesh) * std::exp2(-std::uniform_real_distribution<double>(-1.0, 1.6)(random));
-    SCOPED_TRACE(fmt::format("seed {}, {}, cell {}", seed, solid.name, cell));
-    const TriangleTree tree(solid.mesh);
-    try {
-      expect_sound(make_tets(tree, cell));
-      ++made;
-    } catch (const InputError& error) {
-      ++refused;
-      const std::string what = error.what();
-      ASSERT_NE(what.find("nothing is left; try "), std::string::npos) << what;
-      if (refused > 1) continue;  // such cells take their time
-      cell = std::stod(what.substr(what.find("try ") + 4));
-      expect_sound(make_tets(tree, cell));
+    const double share = std::exp2(-std::uniform_real_distribution<double>(-1.0, 1.6)(random));
+    expect_tets_or_reason(solid, extent_of(solid.mesh) * share, tally);
+  }
+  std::printf("%d surfaces filled, %d so thin that another cell was named\n", tally.made, tally.refused);
+  EXPECT_LT(tally.refused, 24);
+}
+
+/// Two hundred more, at two cells each, in parts that can run side by side.
+class MakeTetsOfCoarseShapes : public ::testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Quarters, MakeTetsOfCoarseShapes, ::testing::Range(0u, 4u));
+
+TEST_P(MakeTetsOfCoarseShapes, GivesTetsOfEveryClosedSurfaceAtAnyCell) {
+  Tally tally;
+  for (unsigned seed = 52 * GetParam(); seed < 52 * (GetParam() + 1); ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomSolid solid = make_coarse_solid(seed);
+    ASSERT_TRUE(check_mesh(solid.mesh).closed);
+    ASSERT_GT(compute_volume(solid.mesh), 0.0);
+    std::mt19937 random(seed);
+    for (const double finest : {0.5, 0.3}) {
+      const double share = std::uniform_real_distribution<double>(finest, 2.0 * finest)(random);
+      expect_tets_or_reason(solid, extent_of(solid.mesh) * share, tally);
     }
   }
-  std::printf("%d surfaces filled, %d so thin that another cell was named\n", made, refused);
-  EXPECT_LT(refused, 24);
+  std::printf("%d fillings, %d times another cell was named\n", tally.made, tally.refused);
+  EXPECT_LT(tally.refused, 16) << "of 104";
 }
 
 /// Where a surface passes through itself, the side of the nearest triangle does not tell inside from outside.

@@ -7,6 +7,7 @@
 #include "palpate/geometry/mesh_file.h"
 #include "palpate/geometry/tet_mesher.h"
 #include "palpate/scene/shape.h"
+#include "palpate/scene/warnings.h"
 #include "with_place.h"
 
 namespace palpate {
@@ -59,7 +60,22 @@ std::array<int, 3> count_cells(const Vec3& size, double cell) {
 TetMesh make_shape_tets(const SceneShape& shape, double cell, const std::string& scene_file) {
   if (const auto* box = std::get_if<BoxShape>(&shape.kind))
     return make_tet_block(box->size, count_cells(box->size, cell));
-  return make_tets(TriangleTree(make_surface(shape, scene_file)), cell);
+  TriangleMesh surface = make_surface(shape, scene_file);
+  const double size = compute_bounding_box(surface.vertices).size().maxCoeff();
+  try {
+    return make_tets(TriangleTree(std::move(surface)), cell);
+  } catch (const InputError& error) {
+    const auto* file = std::get_if<MeshShape>(&shape.kind);
+    const std::string large = file ? describe_large_mesh(size, *file) : "";
+    if (large.empty()) throw;
+    fail_input("{}. The mesh is {}", error.what(), large);
+  }
+}
+
+std::string describe_large_mesh(double size, const MeshShape& mesh) {
+  if (!(size > kLargestUsual)) return "";
+  return fmt::format("{:.4g} m large: is {} in millimetres? Then write \"scale\": {:g} beside \"file\"", size,
+                     quote_for_message(mesh.file), 0.001 * mesh.scale);
 }
 
 std::string data_folder() {

@@ -161,10 +161,8 @@ void warn_of_shape(const Scene& scene, const World& world, const SceneBody& body
   if (!file) return;
   TriangleMesh surface = make_surface(*shape, scene.source.file);
   const double size = compute_bounding_box(surface.vertices).size().maxCoeff();
-  if (size > kLargestUsual)
-    out.push_back(
-        fmt::format("body \"{}\" is {:.4g} m large: is {} in millimetres? Then write \"scale\": {:g} beside \"file\"",
-                    name_of(body), size, quote_for_message(file->file), 0.001 * file->scale));
+  if (const std::string large = describe_large_mesh(size, *file); !large.empty())
+    out.push_back(fmt::format("body \"{}\" is {}", name_of(body), large));
   const auto* soft = std::get_if<SceneSoft>(&body.kind);
   if (!soft || soft->model == SceneSoft::Model::kHexes) return;
   const auto made = std::find_if(world.bodies().begin(), world.bodies().end(),

@@ -98,6 +98,13 @@ TEST(SceneWarnings, MillimetresAndAnOpenMeshThatIsRepaired) {
   EXPECT_NEAR(compute_mass(world.bodies()[0]), density * 1e-3, 1e-3 * density * 1e-3) << "the lid is there";
   EXPECT_EQ(find_world_warnings(scene, world), std::vector<std::string>());
   std::get<MeshShape>(soft.shape->kind).scale = 1.0;
+  try {
+    make_world(scene);
+    FAIL() << "cells of 2 cm in a box of 100 m";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("millimetres? Then write \"scale\": 0.001 "), std::string::npos)
+        << error.what();
+  }
   soft.cell = 20.0;
   soft.fixed = {{Vec3(-1e3, -60.0, -1e3), Vec3(1e3, -40.0, 1e3)}};
   EXPECT_TRUE(has(warnings_of(scene), "is 100 m large")) << "and";

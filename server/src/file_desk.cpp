@@ -25,6 +25,14 @@ struct FileDesk::Job {
   std::promise<void> done;
   std::future<void> is_done = done.get_future();
 
+  /// Fills the holes if that is wished for the first time; what then cannot be soft is static, and says why.
+  static void settle(OpenedFile& file, MeshChoice& choice) {
+    if (choice.repair && !file.filled) file.filled = fill_opened(file.name, *file.mesh);
+    const OpenedMesh& m = file.mesh_of(choice);
+    choice.soft = choice.soft && m.refused_soft.empty();
+    if (choice.soft && choice.cell == 0.0) choice.cell = choice.scale * m.suggested.cell / m.suggested.scale;
+  }
+
   /// What has become of the mesh.
   void note_solid() {
     const WorldBody& body = ready->world->bodies().front();
@@ -43,7 +51,8 @@ struct FileDesk::Job {
       upload = {};
       if (choice) {
         OpenedFile changed = *file;
-        changed.scene = make_opened_scene(changed.name, *changed.mesh, *choice);
+        settle(changed, *choice);
+        changed.scene = make_opened_scene(changed.name, changed.mesh_of(*choice), *choice);
         file = std::make_shared<const OpenedFile>(std::move(changed));
       } else if (file->mesh) {
         choice = file->mesh->suggested;
@@ -76,7 +85,7 @@ bool FileDesk::open(Upload upload, const std::atomic<bool>* stop, double now) {
 }
 
 bool FileDesk::choose(const MeshChoice& choice, const std::atomic<bool>* stop, double now) {
-  if (job_ || !open_ || !open_->mesh || !is_allowed(*open_->mesh, choice)) return false;
+  if (job_ || !open_ || !is_allowed(*open_, choice)) return false;
   auto job = std::make_shared<Job>();
   job->file = open_;
   job->choice = choice;
@@ -122,7 +131,7 @@ nlohmann::ordered_json FileDesk::make_json(double now) const {
       {"name", name_},   {"busy", job_ && !job_->given_up},  {"seconds", job_ ? now - since_ : 0.0},
       {"error", error_}, {"open", open_ ? open_->name : ""}, {"scene", open_ ? open_->scene.name : ""},
       {"mesh", nullptr}};
-  if (open_ && open_->mesh) out["mesh"] = palpate::make_json(*open_->mesh, choice_, open_->solid);
+  if (open_ && open_->mesh) out["mesh"] = palpate::make_json(open_->mesh_of(choice_), choice_, open_->solid);
   return out;
 }
 

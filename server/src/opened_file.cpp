@@ -11,6 +11,7 @@
 #include "palpate/geometry/mesh_file.h"
 #include "palpate/geometry/tet_mesher.h"
 #include "palpate/geometry/triangle_tree.h"
+#include "palpate/methods/jacobian_settings.h"
 
 namespace palpate {
 namespace opened_file {
@@ -54,7 +55,7 @@ void suggest_scale(OpenedMesh& m) {
 }
 
 std::string find_soft_refusal(const MeshReport& r) {
-  if (!r.closed) return fmt::format("it has holes ({} open edges), so that it has no inside", r.boundary_edges);
+  if (!r.closed) return "it is open, so that it has no inside";
   if (!r.consistent) return "its triangles do not agree which side is outside";
   return r.volume > 0.0 ? "" : "it encloses no volume";
 }
@@ -62,6 +63,21 @@ std::string find_soft_refusal(const MeshReport& r) {
 /// The cell of about so many tets, in the file's unit.
 double find_cell(const OpenedMesh& m, double tets) {
   return std::cbrt(kTetsInCell * m.report.volume / tets);
+}
+
+/// What a mesh tells about itself; `m.suggested.scale` is known.
+void inspect(OpenedMesh& m) {
+  m.report = check_mesh(m.mesh);
+  m.holes = find_holes(m.mesh);
+  m.crossings = static_cast<int>(find_self_intersections(m.mesh).size());
+  m.refused_soft = find_soft_refusal(m.report);
+  if (!m.refused_soft.empty()) return;
+  try {
+    m.suggested.cell = suggest_cell(m, m.suggested.scale);
+    m.suggested.soft = true;
+  } catch (const InputError& error) {
+    m.refused_soft = error.what();
+  }
 }
 
 OpenedMesh read_mesh(const Upload& upload) {
@@ -73,17 +89,25 @@ OpenedMesh read_mesh(const Upload& upload) {
   out.mesh = std::move(loaded.mesh);
   out.report = loaded.report;
   out.repaired = loaded.repair.describe();
-  out.refused_soft = find_soft_refusal(out.report);
   if (!(find_extent(out) > 0.0)) fail_input("{}: all its vertices are at one place", upload.name);
   suggest_scale(out);
-  if (!out.refused_soft.empty()) return out;
-  try {
-    out.suggested.cell = suggest_cell(out, out.suggested.scale);
-    out.suggested.soft = true;
-  } catch (const InputError& error) {
-    out.refused_soft = error.what();
-  }
+  inspect(out);
   return out;
+}
+
+/// In words, with the lengths that the page shows.
+std::string describe_faults(const OpenedMesh& m, double scale) {
+  std::vector<MeshHole> holes = m.holes;
+  for (MeshHole& h : holes) {
+    h.centre *= scale;
+    h.diameter *= scale;
+  }
+  std::string text;
+  if (!holes.empty()) text = fmt::format("It has {}.", describe_holes(holes));
+  if (m.crossings > 0)
+    text += fmt::format("{}It passes through itself at {} pair{} of triangles: what it encloses counts once.",
+                        text.empty() ? "" : " ", m.crossings, m.crossings == 1 ? "" : "s");
+  return text;
 }
 
 /// Where a hand coming from above meets the body: as near to the area's centre, and where it looks up as much, as can
@@ -199,10 +223,21 @@ double find_largest_cell(const OpenedMesh& m, double scale) {
   return scale * find_extent(m) / 3.0;
 }
 
-bool is_allowed(const OpenedMesh& m, const MeshChoice& c) {
+OpenedMesh fill_opened(const std::string& name, const OpenedMesh& m) {
+  OpenedMesh out = m;
+  const MeshRepair repair = repair_mesh(out.mesh, {.fill_holes = true}, name);
+  out.repaired += (out.repaired.empty() ? "" : ", ") + repair.describe();
+  opened_file::inspect(out);
+  return out;
+}
+
+bool is_allowed(const OpenedFile& file, const MeshChoice& c) {
+  if (!file.mesh || (c.repair && file.mesh->holes.empty())) return false;
+  const OpenedMesh& m = file.mesh_of(c);
   const double extent = c.scale * find_extent(m);
   if (!(c.scale > 0.0) || !(extent >= 1e-3 && extent <= 10.0)) return false;
   if (!c.soft) return true;
+  if (c.cell == 0.0) return (c.repair && !file.filled) || m.refused_soft.empty();
   // The page's numbers have come through text and back.
   return m.refused_soft.empty() && c.cell >= 0.999 * find_least_cell(m, c.scale) &&
          c.cell <= 1.001 * find_largest_cell(m, c.scale);
@@ -248,7 +283,10 @@ Scene make_opened_scene(const std::string& name, const OpenedMesh& m, const Mesh
   const double tets = choice.soft ? std::pow(opened_file::find_cell(m, 1.0) * choice.scale / choice.cell, 3.0) : 0.0;
   set_slow_period(scene, opened_file::suggest_slow_period(tets));
   scene.run.seconds = 5.0;
+  // Contacts that live in the fast loop are nearer to the truth, but a tick then takes most of its millisecond on
+  // bodies of this size, which the slow loop lacks where there are two cores.
   scene.first().method = "jacobian";
+  scene.methods.get<JacobianSettings>("jacobian").contacts = JacobianSettings::Contacts::kHeld;
   scene.first().tool = opened_file::make_rod(extent);
   scene.first().hand = opened_file::make_hand(opened_file::find_landing(placed), extent, choice.soft);
   return scene;
@@ -273,7 +311,9 @@ nlohmann::ordered_json make_json(const OpenedMesh& m, const MeshChoice& c, const
   const Vec3 size = m.report.box.size();
   return {{"triangles", m.report.triangles},
           {"size", {size.x(), size.y(), size.z()}},
-          {"holes", !m.report.closed},
+          {"faults", opened_file::describe_faults(m, c.scale)},
+          {"can_repair", c.repair || !m.holes.empty()},
+          {"repair", c.repair},
           {"repaired", m.repaired},
           {"refused_soft", m.refused_soft},
           {"units", m.units},

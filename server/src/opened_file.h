@@ -5,6 +5,7 @@
 #include <string>
 
 #include "palpate/geometry/mesh_check.h"
+#include "palpate/geometry/mesh_holes.h"
 #include "palpate/scene/scene.h"
 #include "palpate/server/web_server.h"
 
@@ -14,19 +15,22 @@ namespace palpate {
 /// What a person may choose about a mesh that was opened.
 struct MeshChoice {
   bool soft = false;
-  double cell = 0.0;   ///< edge of the cells that fill a soft body [m]
-  double scale = 1.0;  ///< metres in one unit of the file
-  bool z_up = false;   ///< the file's z points up, not its y
+  double cell = 0.0;    ///< edge of the cells that fill a soft body [m]
+  double scale = 1.0;   ///< metres in one unit of the file
+  bool z_up = false;    ///< the file's z points up, not its y
+  bool repair = false;  ///< its holes are filled
   bool operator==(const MeshChoice&) const = default;
 };
 
-/// A mesh as it is in its file, and what it suggests.
+/// A mesh as it is in its file, or with its holes filled, and what it suggests.
 struct OpenedMesh {
-  TriangleMesh mesh;         ///< in the file's unit
-  MeshReport report;         ///< of the mesh; lengths in the file's unit
-  std::string repaired;      ///< what was done to it; empty: nothing
-  std::string refused_soft;  ///< why it cannot be soft; empty: it can
-  std::string units;         ///< why the scale is what it is; empty: the file's unit is the metre
+  TriangleMesh mesh;            ///< in the file's unit
+  MeshReport report;            ///< of the mesh; lengths in the file's unit
+  std::vector<MeshHole> holes;  ///< lengths in the file's unit
+  int crossings = 0;            ///< pairs of triangles that pass through each other
+  std::string repaired;         ///< what was done to it; empty: nothing
+  std::string refused_soft;     ///< why it cannot be soft; empty: it can
+  std::string units;            ///< why the scale is what it is; empty: the file's unit is the metre
   MeshChoice suggested;
 };
 
@@ -37,10 +41,14 @@ struct MadeSolid {
 };
 
 struct OpenedFile {
-  std::string name;                ///< of the file, for people
-  std::optional<MadeSolid> solid;  ///< of a soft body; none: not made yet
-  std::optional<OpenedMesh> mesh;  ///< none: it is a scene
-  Scene scene;                     ///< the file's own, or what make_opened_scene() makes of the suggestions
+  std::string name;                  ///< of the file, for people
+  std::optional<MadeSolid> solid;    ///< of a soft body; none: not made yet
+  std::optional<OpenedMesh> mesh;    ///< none: it is a scene
+  std::optional<OpenedMesh> filled;  ///< the same with its holes filled; none: nobody asked for it yet
+  Scene scene;                       ///< the file's own, or what make_opened_scene() makes of the suggestions
+
+  /// The mesh that a choice is about. There is one.
+  const OpenedMesh& mesh_of(const MeshChoice& choice) const { return choice.repair && filled ? *filled : *mesh; }
 };
 
 inline constexpr std::size_t kMaxOpenedBytes = 16u << 20;
@@ -64,8 +72,12 @@ std::string describe_loss(const OpenedMesh& mesh, double scale, const MadeSolid&
 /// The largest distance between two vertices along an axis, in the file's unit.
 double find_extent(const OpenedMesh& mesh);
 
-/// Could a page choose that? The rest is the world's business.
-bool is_allowed(const OpenedMesh& mesh, const MeshChoice& choice);
+/// The mesh without its holes, and what it suggests in the unit that the mesh has been given.
+OpenedMesh fill_opened(const std::string& name, const OpenedMesh& mesh);
+
+/// Could a page choose that? The rest is the world's business. A cell of 0 is the one that is suggested, which is not
+/// known of a mesh that is yet to be filled.
+bool is_allowed(const OpenedFile& file, const MeshChoice& choice);
 
 /// The mesh in the middle, static or soft with its lowest part held; a rod over it, and a hand that presses the rod
 /// onto it and strokes. The mesh is in the scene as data. Throws InputError.

@@ -74,7 +74,8 @@ bool read_mesh_choice(const Json& m, MeshChoice& out) {
     to = at->get<double>();
     return std::isfinite(to);
   };
-  return flag("soft", out.soft) && flag("z_up", out.z_up) && number("scale", out.scale) && number("cell", out.cell);
+  return flag("soft", out.soft) && flag("z_up", out.z_up) && flag("repair", out.repair) && number("scale", out.scale) &&
+         number("cell", out.cell);
 }
 
 bool read_part(const Json& m, char part, PageRequest& out) {

@@ -85,10 +85,12 @@ TEST(OpenedFile, ACellIsSuggestedFromTheVolume) {
     const std::size_t tets = make_shape_tets(*soft.shape, soft.cell, "").tets.size();
     EXPECT_GT(tets, 750u);
     EXPECT_LT(tets, 3000u);
-    EXPECT_TRUE(is_allowed(m, m.suggested));
+    OpenedFile file;
+    file.mesh = m;
+    EXPECT_TRUE(is_allowed(file, m.suggested));
     MeshChoice finer = m.suggested;
     finer.cell /= 3.0;
-    EXPECT_FALSE(is_allowed(m, finer)) << "27 times as many";
+    EXPECT_FALSE(is_allowed(file, finer)) << "27 times as many";
   }
 }
 
@@ -119,11 +121,45 @@ TEST(OpenedFile, ThinPartsAreKeptAndWhatIsLostIsTold) {
 
 TEST(OpenedFile, WhatHasNoInsideCannotBeSoft) {
   const OpenedMesh m = open_mesh(make_sine_surface({.size_x = 0.1, .size_z = 0.1, .cell = 0.01}));
-  EXPECT_NE(m.refused_soft.find("holes"), std::string::npos);
+  EXPECT_NE(m.refused_soft.find("open"), std::string::npos);
+  OpenedFile file;
+  file.mesh = m;
   MeshChoice choice = m.suggested;
   choice.soft = true;
   choice.cell = 0.01;
-  EXPECT_FALSE(is_allowed(m, choice));
+  EXPECT_FALSE(is_allowed(file, choice));
+}
+
+// A ball without a cap of 30°: what fills the hole is flat, so that the cap's volume is missing and nothing else.
+TEST(OpenedFile, FilledHolesGiveABodyThatCanBeSoft) {
+  TriangleMesh ball = make_sphere(50.0, 24);
+  std::erase_if(ball.triangles, [&](const auto& t) {
+    const Vec3 middle =
+        (ball.vertices[as_size(t[0])] + ball.vertices[as_size(t[1])] + ball.vertices[as_size(t[2])]) / 3.0;
+    return middle.y() < -50.0 * std::cos(std::numbers::pi / 6.0);
+  });
+  OpenedFile file;
+  file.mesh = open_mesh(ball);
+  ASSERT_EQ(file.mesh->holes.size(), 1u);
+  MeshChoice choice = file.mesh->suggested;
+  EXPECT_FALSE(choice.soft);
+  choice.soft = choice.repair = true;
+  EXPECT_TRUE(is_allowed(file, choice)) << "its cell is suggested once it is filled";
+  choice.cell = 0.01;
+  EXPECT_FALSE(is_allowed(file, choice));
+  file.filled = fill_opened("ball.off", *file.mesh);
+  EXPECT_TRUE(is_allowed(file, choice));
+  EXPECT_TRUE(file.filled->suggested.soft);
+  EXPECT_EQ(file.filled->suggested.scale, 0.001) << "in millimetres, as the file is";
+  EXPECT_TRUE(file.filled->holes.empty());
+  const double h = 50.0 * (1.0 - std::cos(std::numbers::pi / 6.0)), cap = std::numbers::pi * h * h * (50.0 - h / 3.0);
+  const double whole = compute_volume(make_sphere(50.0, 24));
+  EXPECT_NEAR(file.filled->report.volume, whole - cap, 0.3 * cap) << "the cap's rim is a jagged line";
+  const Scene scene = make_opened_scene("ball.off", file.mesh_of(choice), choice);
+  EXPECT_GT(find_largest_force(scene), 0.3);
+  choice.repair = true;
+  file.mesh = file.filled;
+  EXPECT_FALSE(is_allowed(file, choice)) << "there is nothing to fill";
 }
 
 // A z that is up becomes a y that is up: the same body lies there as if it had been drawn so.

@@ -245,7 +245,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -99,7 +99,9 @@ export interface Tool {
 export interface OpenedMesh {
   triangles: number;
   size: number[]; // in the file's unit
-  holes: boolean;
+  faults: string; // holes and the like, in words
+  can_repair: boolean; // it has holes, or they are filled
+  repair: boolean; // they are
   repaired: string; // what was done to it
   refused_soft: string; // why it cannot be soft; empty: it can
   units: string; // why its scale is what it is; empty: the file's unit is the metre

@@ -13,6 +13,7 @@ interface Choice {
   cell: number;
   scale: number;
   z_up: boolean;
+  repair: boolean; // its holes are filled
 }
 
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
@@ -55,6 +56,11 @@ export class OpenFile {
     get("file-kind").addEventListener("change", (e) => this.choose({ soft: (e.target as HTMLInputElement).value === "soft" }));
     get("file-units").addEventListener("change", (e) => this.choose({ scale: +(e.target as HTMLSelectElement).value }));
     get("file-up").addEventListener("change", (e) => this.choose({ z_up: (e.target as HTMLInputElement).checked }));
+    // Filled holes are asked for to make it soft; without them its cells mean nothing.
+    get("file-repair").addEventListener("change", (e) => {
+      const repair = (e.target as HTMLInputElement).checked;
+      this.choose({ repair, soft: repair, cell: 0 });
+    });
     this.cell.addEventListener("input", () => this.showCell(10 ** +this.cell.value));
     this.cell.addEventListener("change", () => this.choose({ cell: 10 ** +this.cell.value }));
     get("file-error-close").addEventListener("click", () => {
@@ -95,7 +101,7 @@ export class OpenFile {
   private choose(change: Partial<Choice>): void {
     const m = this.mesh;
     if (!m) return;
-    const next: Choice = { soft: m.soft, cell: m.cell || m.cell_suggested, scale: m.scale, z_up: m.z_up, ...change };
+    const next: Choice = { soft: m.soft, cell: m.cell || m.cell_suggested, scale: m.scale, z_up: m.z_up, repair: m.repair, ...change };
     if (change.scale) next.cell *= change.scale / m.scale;
     this.chosen = performance.now();
     this.connection.send({ type: "make", ...next });
@@ -117,7 +123,7 @@ export class OpenFile {
     get("file-name").textContent = name;
     const size = m.size.map((x) => length(m.scale * x, Math.max(...m.size) * m.scale));
     get("file-figures").textContent = `${size.join(" × ")} · ${m.triangles.toLocaleString("en")} triangles`;
-    const notes = [m.units && `${m.units}.`, m.repaired && `Repaired: ${m.repaired}.`, m.refused_soft && `It cannot be soft: ${m.refused_soft}.`, m.loss];
+    const notes = [m.units && `${m.units}.`, m.faults, m.repaired && `Repaired: ${m.repaired}.`, m.refused_soft && `It cannot be soft: ${m.refused_soft}.`, m.loss];
     get("file-notes").textContent = notes.filter(Boolean).join(" ");
     const soft = get("file-kind").querySelector<HTMLInputElement>("input[value=soft]")!;
     soft.disabled = m.refused_soft !== "";
@@ -133,6 +139,8 @@ export class OpenFile {
     }
     if (document.activeElement !== units) units.value = String(options.find(([, scale]) => near(scale, m.scale))?.[1] ?? "");
     get<HTMLInputElement>("file-up").checked = m.z_up;
+    get("file-repair-row").hidden = !m.can_repair;
+    get<HTMLInputElement>("file-repair").checked = m.repair;
     get("file-cell-row").hidden = !m.soft;
     if (m.soft && document.activeElement !== this.cell) {
       Object.assign(this.cell, { min: String(Math.log10(m.cell_min)), max: String(Math.log10(m.cell_max)), step: "any" });

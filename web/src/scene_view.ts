@@ -1,13 +1,15 @@
 // The scene in three dimensions: bodies, what is drawn over them, light and camera.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import { Insets, fitCamera } from "./camera_fit";
+import { Insets, findOutside, fitCamera } from "./camera_fit";
 import { Frame, Geometry, State, Surface } from "./frame";
 import { Marks } from "./marks";
 import { Colouring, Scale, SurfaceMesh } from "./surfaces";
 import { Ground, Label, kOtherTool, kTool } from "./tool_marks";
 
 const kFrom = new THREE.Vector3(0.35, 0.65, 1.1); // where the camera stands, as seen from the scene
+const kFollows = 20; // surfaces between two looks at what has left the picture
+const kGlide = 0.2; // time constant with which the camera glides [s]
 const kMostPoints = 5000; // of all bodies, that the camera is fitted to
 
 const kBodyColours = [0xc9786a, 0x7a9cc6, 0xc9a86a, 0x86b58a, 0xa48ac0, 0x6ab0b5];
@@ -37,6 +39,10 @@ export class SceneView {
   private toolBodies = new Set<number>(); // tools that are bodies with a surface
   private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
   private seen: THREE.Vector3[] = []; // what the camera should show
+  private home = new THREE.Vector3(); // the middle of the bodies as they began
+  private goal: { position: THREE.Vector3; target: THREE.Vector3 } | undefined; // where the camera is gliding to
+  private drawn = 0; // when the last picture was [ms]
+  private surfaces = 0;
   private floor = 0; // height of the lowest vertex [m]
   private planes: { normal: THREE.Vector3; offset: number }[] = [];
   private grounds: (Ground | undefined)[] = []; // below the tools
@@ -53,7 +59,10 @@ export class SceneView {
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
-    this.controls.addEventListener("start", () => (this.moved = true));
+    this.controls.addEventListener("start", () => {
+      this.moved = true;
+      this.goal = undefined;
+    });
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0x55504a, 1.1));
     const sun = new THREE.DirectionalLight(0xfff4e0, 2.2);
     sun.position.set(1, 2, 1.5);
@@ -97,6 +106,8 @@ export class SceneView {
     if (box.isEmpty()) box.set(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1));
     this.size = box.getSize(new THREE.Vector3()).length();
     this.floor = box.min.y;
+    this.home = box.getCenter(new THREE.Vector3());
+    this.goal = undefined;
     this.planes = geometry.planes.map((p) => ({ normal: new THREE.Vector3(...p.normal), offset: p.offset }));
     for (const plane of geometry.planes) this.addPlane(plane.normal, plane.offset, box);
     this.marks.setFingers(geometry.fingers);
@@ -144,9 +155,43 @@ export class SceneView {
   private frame(): void {
     if (this.seen.length === 0) return;
     const insets = this.insets();
+    this.goal = undefined;
     this.fitted = JSON.stringify(insets);
     this.controls.target.copy(fitCamera(this.camera, this.seen, kFrom, insets, this.renderer.domElement.clientHeight));
     this.controls.update();
+  }
+
+  /// Bodies that were pushed out of the picture come into it again: the camera glides back from them, if nobody has
+  /// turned it and nobody holds a tool.
+  private follow(vertices: Float32Array): void {
+    if (this.surfaces++ % kFollows !== 0 || this.moved || this.goal || !this.controls.enabled) return;
+    const outside = this.findLost(vertices);
+    if (outside.length === 0 || this.seen.length + outside.length > 2 * kMostPoints) return;
+    this.seen.push(...outside);
+    const [position, target] = [this.camera.position.clone(), this.controls.target.clone()];
+    this.frame();
+    this.goal = { position: this.camera.position.clone(), target: this.controls.target.clone() };
+    this.camera.position.copy(position);
+    this.controls.target.copy(target);
+  }
+
+  private findLost(vertices: Float32Array): THREE.Vector3[] {
+    return findOutside(this.camera, vertices, this.home, 2 * this.size);
+  }
+
+  /// How many of the vertices looked at are not in the picture; for tests.
+  get lost(): number {
+    return this.last ? this.findLost(this.last.vertices).length : 0;
+  }
+
+  private glide(): void {
+    const now = performance.now();
+    const share = 1 - Math.exp((this.drawn - now) / (1000 * kGlide));
+    this.drawn = now;
+    if (!this.goal) return;
+    this.camera.position.lerp(this.goal.position, share);
+    this.controls.target.lerp(this.goal.target, share);
+    if (this.camera.position.distanceTo(this.goal.position) < 1e-3 * this.size) this.goal = undefined;
   }
 
   /// A surface of another geometry, on its way when that one was replaced, is not drawn.
@@ -159,6 +204,7 @@ export class SceneView {
       s.move(surface.vertices.subarray(3 * at, 3 * (at + s.count)));
       at += s.count;
     }
+    this.follow(surface.vertices);
     this.colour();
     this.marks.showContacts(surface.contacts, this.size);
     this.showFaces();
@@ -286,6 +332,7 @@ export class SceneView {
       this.fitted = "";
     }
     if (!this.moved && this.controls.enabled && JSON.stringify(this.insets()) !== this.fitted) this.frame();
+    this.glide();
     this.controls.update();
     const distance = this.camera.position.distanceTo(this.controls.target);
     this.marks.fitEdges(this.perPixel * distance);

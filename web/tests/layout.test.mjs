@@ -65,6 +65,14 @@ test("the camera shows bodies, tool and the hand's way between the texts, in eve
   }
 });
 
+test("bodies that are pushed out of the picture come into it again", async () => {
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await viewer.chooseScene("cubes");
+  await viewer.until(() => window.palpate.lost() > 20); // the ball has pushed some out
+  await viewer.until(() => window.palpate.lost() === 0 && window.palpate.frame().time > 2.5, undefined, 20);
+  await viewer.picture("cubes-pushed");
+});
+
 /// How many pixels between `inner` and `r` from the tool have its colour.
 const countToolPixels = (inner, reach) => page.evaluate(async ([inner, r]) => {
   const image = new Image();

@@ -99,9 +99,27 @@ test("what is saved is one file that the other commands read, and the page too",
 test("an open mesh is static, and says why it is not soft", async () => {
   await drop("open.obj", ball(0.05, true));
   await shows("open");
-  await viewer.untilText("#file-notes", /cannot be soft: it has holes/);
+  await viewer.untilText("#file-notes", /It has 1 hole: 24 edges, 0\.0195 m across.*cannot be soft: it is open/);
   assert.ok(await page.evaluate(() => document.querySelector("#file-kind input[value=soft]").disabled));
   await felt();
+});
+
+test("its holes are filled where that is asked for, and then it is soft, felt and saved so", async () => {
+  await page.check("#file-repair");
+  await viewer.until(() => window.palpate.state().file.mesh.repair && !window.palpate.state().file.busy);
+  const { mesh } = (await viewer.read("state")).file;
+  assert.ok(mesh.soft && mesh.cell > 0.005 && mesh.cell < 0.03, `${mesh.cell} m`);
+  assert.match(mesh.repaired, /1 hole filled/);
+  assert.doesNotMatch(mesh.faults, /hole/);
+  await viewer.untilText("#file-notes", /Repaired: .*1 hole filled/);
+  await felt();
+  await viewer.picture("opened-repaired");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save-scene")]);
+  const path = `${process.env.PICTURES}/repaired.json`;
+  await download.saveAs(path);
+  assert.match(execFileSync(process.env.PALPATE, ["check", path], { encoding: "utf8" }), /^valid$/m);
+  await page.uncheck("#file-repair");
+  await viewer.until(() => !window.palpate.state().file.mesh.repair && !window.palpate.state().file.mesh.soft && !window.palpate.state().file.busy);
 });
 
 test("what is wrong is said, and what ran runs on", async () => {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,13 +25,19 @@ struct ProbeStep {
   std::string advice;  ///< what to do or to type, if it is not good
 };
 
+/// A device that is there.
+struct FoundDevice {
+  std::string which;  ///< what to add to the driver's WHERE so that it is this one (`#1`, `/049D`); empty: nothing
+  DeviceInfo info;
+};
+
 /// What was found when looking for a kind of device, without moving it.
 struct DriverProbe {
   std::vector<ProbeStep>
       steps;            ///< in the order in which they depend on each other; ends at the first that is not good
   std::string found;    ///< the library's path, the service's address; empty: nothing
   std::string version;  ///< of library, service or firmware, where one is told
-  std::optional<DeviceInfo> info;  ///< of the first device, where it can be had without opening it
+  std::vector<FoundDevice> devices;  ///< as the library or service counts them
 
   bool usable() const noexcept { return !steps.empty() && steps.back().good; }
 };

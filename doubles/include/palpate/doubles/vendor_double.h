@@ -7,12 +7,12 @@
 
 namespace palpate {
 
-/// Puts a hand behind one of the shared objects that stand in for vendors' libraries (libdhd_double.so,
-/// libhd_double.so). One at a time for each of them. Any thread.
+/// Puts a hand behind a device of the shared objects that stand in for vendors' libraries (libdhd_double.so,
+/// libhd_double.so). Each has two devices, 0 and 1, with one hand at a time. Any thread.
 class VendorDouble {
  public:
   /// `hand` outlives it. Throws InputError if the shared object cannot be loaded.
-  VendorDouble(DoubleHand& hand, const std::string& path);
+  VendorDouble(DoubleHand& hand, const std::string& path, int device = 0);
   ~VendorDouble();
 
   void plug(bool in);

@@ -14,7 +14,8 @@ struct PalpateDoubleHand {
   int (*is_plugged)(void* context);
 };
 
-/// Exported by each of them. Null: a hand of its own, which goes round slowly. The pointer stays valid until the next
-/// call.
-void palpate_double_use(const PalpateDoubleHand* hand);
+/// Exported by each of them. Puts a hand behind its device 0 or 1. A device without a hand is not there, but if neither
+/// has one, both are, with hands of their own that go round slowly. The pointer stays valid until the next call for the
+/// same device.
+void palpate_double_use(int device, const PalpateDoubleHand* hand);
 }

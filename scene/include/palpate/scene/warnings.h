@@ -11,6 +11,9 @@ namespace palpate {
 /// What is larger than this is rarely meant: millimetres read as metres [m].
 inline constexpr double kLargestUsual = 5.0;
 
+/// "100 m large: is "a.obj" in millimetres? …" of a mesh that is larger than that; empty: it is not.
+std::string describe_large_mesh(double size, const MeshShape& mesh);
+
 /// How near the tool of a hand comes to what can be touched, if nothing gave way.
 struct Approach {
   double start = std::numeric_limits<double>::infinity();    ///< at the beginning [m]; negative inside
