@@ -76,7 +76,7 @@ Method make_hold(const MethodContext& context) {
 
 /// It holds the handle, so it can work on every world.
 std::string refuse_hold(const ToolInWorld& where) {
-  if (where.tool.kind == ToolSettings::Kind::kFingers) return "fingers would move on while the hand is held";
+  if (where.tool.is<HeldFingers>()) return "fingers would move on while the hand is held";
   return {};
 }
 

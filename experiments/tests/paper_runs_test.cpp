@@ -241,7 +241,7 @@ TEST(ZhuangBlock, IsAValidSceneThatStandsOnItsFixedBottom) {
   EXPECT_NEAR(box.upper.y(), 0.0, 1e-12);
   EXPECT_NEAR(box.lower.y(), -block.size.y(), 1e-12);
   EXPECT_LT(world.tools()[0], 0) << "a finger is no body of the world";
-  EXPECT_EQ(make_tool_settings(scene).fingers.at(0).radius, block.radius);
+  EXPECT_EQ(make_tool_settings(scene).as<HeldFingers>()->fingers.at(0).radius, block.radius);
 }
 
 TEST(ZhuangBlock, SurvivesWritingLikeASceneFromAFile) {

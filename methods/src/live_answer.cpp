@@ -50,7 +50,7 @@ Answers::Answers(const MethodContext& c, const Layout& layout, Answer answer)
     s.force = s.displacement = Eigen::VectorXd::Zero(3 * s.body->node_count());
   }
   list_tool_points(*c.world.body(tool_), c.world.bodies()[as_size(tool_)].shape.is<ContactShape::Point>());
-  if (c.tool.kind == ToolSettings::Kind::kPoint || c.tool.kind == ToolSettings::Kind::kChain) radius_ = c.tool.radius;
+  radius_ = c.tool.radius();
 }
 
 /// Points of the tool so close to each other that no node lies unseen between them.

@@ -12,9 +12,13 @@ namespace palpate {
 /// Real-time.
 class PointTool {
  public:
-  /// `h`: the period at which this tool is stepped [s].
-  PointTool(const ToolSettings& settings, double h, const Vec3& start) noexcept
-      : m_(settings.mass), k_(settings.coupling.stiffness), b_(settings.coupling.damping), h_(h), x_(start) {}
+  /// `settings`: of a HeldPoint. `h`: the period at which this tool is stepped [s].
+  PointTool(const ToolSettings& settings, double h, const Vec3& start)
+      : m_(std::get<HeldPoint>(settings.kind).mass),
+        k_(settings.coupling.stiffness),
+        b_(settings.coupling.damping),
+        h_(h),
+        x_(start) {}
 
   const Vec3& position() const noexcept { return x_; }
   const Vec3& velocity() const noexcept { return v_; }

@@ -78,19 +78,10 @@ bool holds_what_it_says(const ToolInWorld& where) {
   const WorldBody& held = where.world.bodies()[as_size(where.body())];
   const int blocks = held.body ? held.body->block_count() : 0;
   const bool chain = held.shape.is<ContactShape::Chain>();
-  switch (where.tool.kind) {
-    case ToolSettings::Kind::kPoint:
-      return blocks == 1;
-    case ToolSettings::Kind::kRigid:
-      return blocks == 2 && !chain;
-    case ToolSettings::Kind::kChain:
-      return chain;
-    case ToolSettings::Kind::kSoft:
-      return blocks > 2 && !chain;
-    case ToolSettings::Kind::kFingers:
-      return false;
-  }
-  return false;
+  if (where.tool.is<HeldPoint>()) return blocks == 1;
+  if (where.tool.is<HeldRigid>()) return blocks == 2 && !chain;
+  if (where.tool.is<HeldChain>()) return chain;
+  return where.tool.is<HeldSoft>() && blocks > 2 && !chain;
 }
 
 }  // namespace

@@ -9,12 +9,7 @@
 namespace palpate {
 namespace {
 
-/// A point or rigid tool is weightless in the hand: its weight would only be a bias. What bends hangs by its own.
-bool has_weight(const ToolSettings& s) {
-  return s.kind == ToolSettings::Kind::kChain || s.kind == ToolSettings::Kind::kSoft;
-}
-
-WorldBody make_point(const ToolSettings& s, const Pose& start) {
+WorldBody make_body(const HeldPoint& s, const Pose& start, bool) {
   WorldBody out;
   // The contact problem of a point without mass is that of its coupling alone; a body needs some.
   constexpr double kLeastMass = 1e-6;
@@ -23,7 +18,7 @@ WorldBody make_point(const ToolSettings& s, const Pose& start) {
   return out;
 }
 
-WorldBody make_rigid(const ToolSettings& s, const Pose& start, bool with_surface) {
+WorldBody make_body(const HeldRigid& s, const Pose& start, bool with_surface) {
   RigidBodySettings rigid;
   if (with_surface) rigid.surface = s.surface;
   rigid.mass = compute_mass_properties(s.surface, 1.0);
@@ -39,7 +34,7 @@ WorldBody make_rigid(const ToolSettings& s, const Pose& start, bool with_surface
   return out;
 }
 
-WorldBody make_chain(const ToolSettings& s, const Pose& start) {
+WorldBody make_body(const HeldChain& s, const Pose& start, bool) {
   if (s.beams < 1 || s.beams > 1000) fail_input("tool: {} beams; allowed: 1 to 1000", s.beams);
   std::vector<Vec3> points;
   for (int i = 0; i <= s.beams; ++i)
@@ -54,7 +49,7 @@ WorldBody make_chain(const ToolSettings& s, const Pose& start) {
   return out;
 }
 
-WorldBody make_soft(const ToolSettings& s, const Pose& start) {
+WorldBody make_body(const HeldSoft& s, const Pose& start, bool) {
   TetMesh mesh = s.volume;
   for (Vec3& x : mesh.vertices) x = start.position + start.rotation * x;
   CorotationalTetSettings settings;
@@ -65,6 +60,10 @@ WorldBody make_soft(const ToolSettings& s, const Pose& start) {
   out.body = std::move(body);
   out.shape.kind = ContactShape::Surface{};
   return out;
+}
+
+[[noreturn]] WorldBody make_body(const HeldFingers&, const Pose&, bool) {
+  fail_input("tool: fingers are where the hand has them and no body of the world");
 }
 
 }  // namespace
@@ -90,43 +89,23 @@ Twist compute_finger_velocity(const Finger& finger, const DeviceState& hand) noe
 }
 
 std::vector<Finger> make_fingers(const ToolSettings& settings) {
-  switch (settings.kind) {
-    case ToolSettings::Kind::kPoint:
-      return {{.surface = {}, .radius = settings.radius, .open = {}, .closed = {}}};
-    case ToolSettings::Kind::kRigid:
-      return {{.surface = settings.surface, .radius = 0.0, .open = {}, .closed = {}}};
-    case ToolSettings::Kind::kChain:
-    case ToolSettings::Kind::kSoft:
-      fail_input("tool: what bends is no pointer; hold a point, a rigid body or fingers");
-    case ToolSettings::Kind::kFingers:
-      break;
-  }
-  if (settings.fingers.empty() || settings.fingers.size() > kMaxFingers)
-    fail_input("tool: {} fingers; allowed: 1 to {}", settings.fingers.size(), kMaxFingers);
-  return settings.fingers;
+  if (settings.bends()) fail_input("tool: what bends is no pointer; hold a point, a rigid body or fingers");
+  if (const auto* point = settings.as<HeldPoint>())
+    return {{.surface = {}, .radius = point->radius, .open = {}, .closed = {}}};
+  if (const auto* rigid = settings.as<HeldRigid>())
+    return {{.surface = rigid->surface, .radius = 0.0, .open = {}, .closed = {}}};
+  const std::vector<Finger>& fingers = std::get<HeldFingers>(settings.kind).fingers;
+  if (fingers.empty() || fingers.size() > kMaxFingers)
+    fail_input("tool: {} fingers; allowed: 1 to {}", fingers.size(), kMaxFingers);
+  return fingers;
 }
 
 WorldBody make_tool(const ToolSettings& settings, const Pose& start, const Vec3& gravity, bool with_surface) {
-  WorldBody tool;
-  switch (settings.kind) {
-    case ToolSettings::Kind::kPoint:
-      tool = make_point(settings, start);
-      break;
-    case ToolSettings::Kind::kRigid:
-      tool = make_rigid(settings, start, with_surface);
-      break;
-    case ToolSettings::Kind::kChain:
-      tool = make_chain(settings, start);
-      break;
-    case ToolSettings::Kind::kSoft:
-      tool = make_soft(settings, start);
-      break;
-    case ToolSettings::Kind::kFingers:
-      fail_input("tool: fingers are where the hand has them and no body of the world");
-  }
+  WorldBody tool = std::visit([&](const auto& kind) { return make_body(kind, start, with_surface); }, settings.kind);
   tool.name = "tool";
   tool.shape.friction = settings.friction;
-  tool.body->set_gravity(has_weight(settings) ? gravity : Vec3(Vec3::Zero()));
+  // A point or rigid tool is weightless in the hand: its weight would only be a bias.
+  tool.body->set_gravity(settings.bends() ? gravity : Vec3(Vec3::Zero()));
   return tool;
 }
 
@@ -134,7 +113,7 @@ int add_tool(World& world, const ToolSettings& settings, const Pose& start) {
   WorldBody tool = make_tool(settings, start, world.settings().gravity);
   Body& body = *tool.body;
   const int index = world.add(std::move(tool));
-  if (!has_weight(settings)) body.set_gravity(Vec3::Zero());
+  if (!settings.bends()) body.set_gravity(Vec3::Zero());
   world.mark_tool(index);
   return index;
 }

@@ -24,8 +24,8 @@ TickResult WorldTool::read(bool done, const StepReport& report) const noexcept {
 }
 
 std::string refuse_world(const ToolInWorld& c) {
-  if (c.tool.kind == ToolSettings::Kind::kFingers) return kFingersAreNoBody;
-  if (c.body() < 0 && !(c.tool.kind == ToolSettings::Kind::kPoint && c.world.is_static())) return kNoBody;
+  if (c.tool.is<HeldFingers>()) return kFingersAreNoBody;
+  if (c.body() < 0 && !(c.tool.is<HeldPoint>() && c.world.is_static())) return kNoBody;
   return {};
 }
 

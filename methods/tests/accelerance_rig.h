@@ -59,7 +59,7 @@ inline void add_floor(World& world, double friction) {
 
 inline ToolSettings make_ball(double radius, double stiffness = 1000.0) {
   ToolSettings tool;
-  tool.radius = radius;
+  tool.kind = HeldPoint{.radius = radius};
   tool.coupling.stiffness = stiffness;
   return tool;
 }
@@ -81,7 +81,7 @@ struct Rig {
       const AcceleranceSettings& settings = {}, const char* name = "accelerance", double tick = 0.001)
       : world(std::move(made)), dt(tick), period(slow_period) {
     device.pose.position = start;
-    if (tool.kind != ToolSettings::Kind::kFingers) add_tool(world, tool, device.pose);
+    if (!tool.is<HeldFingers>()) add_tool(world, tool, device.pose);
     world.prepare();
     MethodSettings all;
     all.get<AcceleranceSettings>("accelerance") = settings;

@@ -69,8 +69,7 @@ TEST(Impulse, DelayMakesForceAndMomentumTooLarge) {
 /// A flat pointer, which keeps what it pushes from turning.
 ToolSettings make_pusher() {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.surface = make_box(Vec3(0.01, 0.02, 0.04), 1);
+  tool.kind = HeldRigid{.surface = make_box(Vec3(0.01, 0.02, 0.04), 1)};
   tool.friction = 0.0;
   tool.coupling.damping = 10.0;
   return tool;
@@ -125,7 +124,7 @@ TEST(Accelerance, CubeThatIsLetGoStopsAtCoulombDistance) {
 
 ToolSettings make_two_fingers() {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kFingers;
+  auto& fingers = tool.kind.emplace<HeldFingers>().fingers;
   tool.friction = 0.8;
   tool.coupling.damping = 4.0;
   for (const double side : {-1.0, 1.0}) {
@@ -133,7 +132,7 @@ ToolSettings make_two_fingers() {
     f.radius = 0.008;
     f.open.position = Vec3(side * 0.045, 0.0, 0.0);
     f.closed.position = Vec3(side * 0.0275, 0.0, 0.0);
-    tool.fingers.push_back(f);
+    fingers.push_back(f);
   }
   return tool;
 }
@@ -174,8 +173,7 @@ TEST(Accelerance, ThirtySixNeighboursAtOnceStayStable) {
                     .mass = 0.01});
   add_floor(world, 0.4);
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.surface = make_box(Vec3(0.18, 0.01, 0.18), 1);
+  tool.kind = HeldRigid{.surface = make_box(Vec3(0.18, 0.01, 0.18), 1)};
   tool.friction = 0.4;
   Rig rig(std::move(world), tool, Vec3(0.0, 0.028, 0.0), 0.05);
   rig.go(Vec3(0.0, -0.01, 0.0), 0.4);
@@ -223,8 +221,7 @@ TEST(Accelerance, FlatPointerFeelsTorque) {
   add_box(world, {.position = Vec3(0.03, 0.01, 0.0), .size = Vec3(0.02, 0.02, 0.02), .mass = 1.0});
   add_floor(world, 0.5);
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.surface = make_box(Vec3(0.1, 0.01, 0.04), 1);
+  tool.kind = HeldRigid{.surface = make_box(Vec3(0.1, 0.01, 0.04), 1)};
   Rig rig(std::move(world), tool, Vec3(0.0, 0.027, 0.0), 0.05);
   rig.run(0.1);
   rig.go(Vec3(0.0, -0.02, 0.0), 0.2);
@@ -278,7 +275,7 @@ TEST(Accelerance, RefusesWhatItCannotDoInPlainWords) {
   world.prepare();
   EXPECT_EQ(info.refuse({world, ToolSettings{}}), "");
   ToolSettings chain;
-  chain.kind = ToolSettings::Kind::kChain;
+  chain.kind = HeldChain{};
   EXPECT_NE(info.refuse({world, chain}).find("chain"), std::string::npos);
   MethodSettings settings;
   settings.get<AcceleranceSettings>("accelerance").reach = -1.0;

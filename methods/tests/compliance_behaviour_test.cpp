@@ -75,16 +75,17 @@ ContactShape make_shape(Kind kind, double friction) {
 
 ToolSettings make_wire(int beams, double length) {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kChain;
-  tool.radius = 0.001;
-  tool.length = length;
-  tool.beams = beams;
-  tool.material = {.young_modulus = 5e7, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 2.0};
+  tool.kind =
+      HeldChain{.radius = 0.001,
+                .length = length,
+                .beams = beams,
+                .material = {.young_modulus = 5e7, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 2.0}};
   tool.coupling = {.stiffness = 500.0, .damping = 1.0, .rotational_stiffness = 0.05, .rotational_damping = 5e-4};
   return tool;
 }
 
-double weight_of(const ToolSettings& wire) {
+double weight_of(const ToolSettings& tool) {
+  const HeldChain& wire = *tool.as<HeldChain>();
   return wire.material.density * M_PI * wire.radius * wire.radius * wire.length * kGravity;
 }
 
@@ -167,7 +168,7 @@ void make_ball_on_block(TwoRates& run, double friction) {
     if (block->rest_positions()[as_size(n)].y() < -0.0149) block->prescribe(n, Vec3::Zero());
   }
   run.world.add({"block", std::move(block), make_shape(ContactShape::Surface{}, friction)});
-  run.tool.radius = 0.003;
+  run.tool.kind = HeldPoint{.radius = 0.003};
   run.tool.coupling = {.stiffness = 500.0, .damping = 1.0};
   run.device.pose.position = Vec3(-0.02, 0.0185, 0.001);
   run.begin();
@@ -299,9 +300,9 @@ TEST(Compliance, WireThatIsPressedDoesNotRollIntoTheFloor) {
     const Vec3 aside[] = {{0.0, -0.002, 0.01}, {0.0, -0.002, -0.01}, {0.0, -0.002, 0.0}};
     for (const Vec3& to : aside) {
       const TickResult result = run.go(to, 0.2);
-      EXPECT_GT(result.tool.position.y(), 0.95 * run.tool.radius) << friction;
+      EXPECT_GT(result.tool.position.y(), 0.95 * run.tool.radius()) << friction;
     }
-    EXPECT_LT(run.report.penetration, 0.05 * run.tool.radius) << friction;
+    EXPECT_LT(run.report.penetration, 0.05 * run.tool.radius()) << friction;
   }
 }
 
@@ -314,7 +315,7 @@ TEST(Compliance, RefusesWhatItCannotDo) {
   ToolSettings wire = make_wire(51, 0.3);
   add_tool(world, wire, {});
   EXPECT_FALSE(find_method("compliance").refuse({world, wire}).empty());
-  wire.beams = 50;
+  wire.as<HeldChain>()->beams = 50;
   EXPECT_TRUE(find_method("compliance").refuse({world, wire}).empty());
 }
 

@@ -80,12 +80,12 @@ void add_block(World& world, bool hexes) {
 
 ToolSettings make_chain_tool() {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kChain;
+  tool.kind =
+      HeldChain{.radius = 0.002,
+                .length = 0.06,
+                .beams = 6,
+                .material = {.young_modulus = 5e7, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 2.0}};
   tool.coupling = {.stiffness = 300.0, .damping = 0.0, .rotational_stiffness = 0.05, .rotational_damping = 1e-3};
-  tool.radius = 0.002;
-  tool.length = 0.06;
-  tool.beams = 6;
-  tool.material = {.young_modulus = 5e7, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 2.0};
   return tool;
 }
 
@@ -108,29 +108,28 @@ ToolSettings build(Case which, World& world, DeviceState& device) {
     case Case::kRigidTool:
       add_block(world, false);
       tool = {};
-      tool.kind = ToolSettings::Kind::kRigid;
-      tool.mass = 0.05;
+      tool.kind = HeldRigid{.mass = 0.05, .surface = make_cylinder(0.01, 0.03, 12, 2)};
       tool.coupling = {.stiffness = 300.0, .damping = 0.0, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
-      tool.surface = make_cylinder(0.01, 0.03, 12, 2);
       device.pose.position = Vec3(0.002, 0.058, 0.001);
       break;
-    case Case::kSoftTool:
+    case Case::kSoftTool: {
       add_block(world, false);
       tool = {};
-      tool.kind = ToolSettings::Kind::kSoft;
       tool.coupling = {.stiffness = 300.0, .damping = 0.0};
-      tool.material = {.young_modulus = 1e5, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 2.0};
-      tool.volume = make_tet_block(Vec3(0.02, 0.03, 0.02), {1, 2, 1});
-      for (Vec3& x : tool.volume.vertices) x.y() -= 0.015;
-      tool.hold_radius = 0.016;
+      auto& soft = tool.kind.emplace<HeldSoft>();
+      soft.material = {.young_modulus = 1e5, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 2.0};
+      soft.volume = make_tet_block(Vec3(0.02, 0.03, 0.02), {1, 2, 1});
+      for (Vec3& x : soft.volume.vertices) x.y() -= 0.015;
+      soft.hold_radius = 0.016;
       // Nor does Coulomb leave one way only to a corner whose compliance is oblique: it may stick or jump.
       tool.friction = 0.0;
       // Turned, so that it touches with a corner: two flat meshes face to face chatter, and rounding decides how.
       device.pose = {Vec3(0.002, 0.0745, 0.001), rotation_from_vector(Vec3(0.5, 0.2, 0.4))};
       break;
+    }
     case Case::kPointOnBrick: {
       tool = {};
-      tool.radius = 0.003;
+      tool.kind = HeldPoint{.radius = 0.003};
       tool.coupling = {.stiffness = 300.0, .damping = 0.0};
       RigidBodySettings s;
       s.surface = make_box(Vec3(0.06, 0.04, 0.06), 1);
@@ -148,8 +147,8 @@ ToolSettings build(Case which, World& world, DeviceState& device) {
       for (int i = 0; i <= 6; ++i) points.emplace_back(0.002, 0.0402 - 0.01 * i, 0.001);
       BeamChainSettings chain;
       chain.rest = make_chain_poses(points);
-      chain.section = make_round_section(tool.radius, 0.3);
-      chain.material = tool.material;
+      chain.section = make_round_section(tool.radius(), 0.3);
+      chain.material = tool.as<HeldChain>()->material;
       auto body = std::make_unique<BeamChain>(chain);
       body->prescribe(12, Vec3::Zero());
       body->prescribe(13, Vec3::Zero());

@@ -78,8 +78,7 @@ World make_block_world(const Vec3& gravity, double friction, double mass_damping
 
 ToolSettings make_ball(double radius) {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kFingers;
-  tool.fingers = {{.surface = {}, .radius = radius, .open = {}, .closed = {}}};
+  tool.kind = HeldFingers{{{.surface = {}, .radius = radius, .open = {}, .closed = {}}}};
   return tool;
 }
 
@@ -129,14 +128,15 @@ TEST(Interpolation, ABlockOnTheHandWeighsItsWeight) {
       Bench b;
       b.world = make_block_world(Vec3(0.0, -9.81, 0.0), 0.5, 30.0);
       b.tool = make_ball(0.01);
+      std::vector<Finger>& fingers = b.tool.as<HeldFingers>()->fingers;
       if (balls) {
-        b.tool.fingers.resize(4, b.tool.fingers[0]);
+        fingers.resize(4, fingers[0]);
         for (std::size_t k = 0; k < 4; ++k)
-          b.tool.fingers[k].open.position = b.tool.fingers[k].closed.position =
+          fingers[k].open.position = fingers[k].closed.position =
               Vec3(k % 2 ? 0.015 : -0.015, -0.0251, k / 2 ? 0.015 : -0.015);
       } else {
-        b.tool.fingers[0].surface = make_box(Vec3(0.08, 0.02, 0.08), 1);
-        b.tool.fingers[0].open.position = b.tool.fingers[0].closed.position = Vec3(0.0, -0.0251, 0.0);
+        fingers[0].surface = make_box(Vec3(0.08, 0.02, 0.08), 1);
+        fingers[0].open.position = fingers[0].closed.position = Vec3(0.0, -0.0251, 0.0);
       }
       b.settings.force = force;
       b.make();
@@ -268,9 +268,9 @@ TEST(Interpolation, TooFewStepsFallBehindAndStayStable) {
 // A rigid tool that is a body of the world has no part in the mechanics but is where the hand has it, to be seen.
 TEST(Interpolation, AToolInTheWorldIsShownWhereTheHandIs) {
   Bench b;
-  b.tool.kind = ToolSettings::Kind::kRigid;
-  b.tool.surface = make_box(Vec3(0.02, 0.02, 0.02), 1);
-  for (Vec3& v : b.tool.surface.vertices) v += Vec3(0.01, 0.03, 0.0);  // held off its centre
+  TriangleMesh& box = b.tool.kind.emplace<HeldRigid>().surface;
+  box = make_box(Vec3(0.02, 0.02, 0.02), 1);
+  for (Vec3& v : box.vertices) v += Vec3(0.01, 0.03, 0.0);  // held off its centre
   b.hand.pose.position = Vec3(0.0, 0.2, 0.0);
   b.world = make_block_world(Vec3::Zero(), 0.0, 0.0, false, &b.tool, &b.hand.pose);
   b.make();
@@ -280,7 +280,7 @@ TEST(Interpolation, AToolInTheWorldIsShownWhereTheHandIs) {
   EXPECT_LT((tool.handle_pose().position - b.hand.pose.position).norm(), 1e-12);
   EXPECT_LT(tool.handle_pose().rotation.angularDistance(b.hand.pose.rotation), 1e-7);
   // Its surface went along.
-  const Vec3 corner = b.hand.pose.position + b.hand.pose.rotation * b.tool.surface.vertices[0];
+  const Vec3 corner = b.hand.pose.position + b.hand.pose.rotation * box.vertices[0];
   EXPECT_LT((tool.surface().positions[0] - corner).norm(), 1e-12);
 }
 
@@ -375,7 +375,7 @@ TEST(Interpolation, RefusesWhatItCannotMoveInPlainWords) {
   EXPECT_EQ(info.refuse({world, make_ball(0.01)}), "");
   ToolSettings tool;
   EXPECT_NE(info.refuse({world, tool}).find("radius"), std::string::npos);
-  tool.kind = ToolSettings::Kind::kChain;
+  tool.kind = HeldChain{};
   EXPECT_NE(info.refuse({world, tool}).find("bends"), std::string::npos);
   World other;
   EXPECT_EQ(info.refuse({other, make_ball(0.01)}), "there is no soft body");

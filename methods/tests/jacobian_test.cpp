@@ -60,9 +60,7 @@ World make_ground(Ground ground, double friction) {
 
 ToolSettings make_cube_tool() {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.mass = 0.02;
-  tool.surface = make_box(Vec3(0.03, 0.02, 0.03), 1);
+  tool.kind = HeldRigid{.mass = 0.02, .surface = make_box(Vec3(0.03, 0.02, 0.03), 1)};
   tool.coupling = {.stiffness = kStiffness, .damping = 2.0, .rotational_stiffness = 1.0, .rotational_damping = 3e-3};
   return tool;
 }
@@ -219,9 +217,10 @@ TEST(Jacobian, RecedingContactDoesNotPullUnlessItIsThePapers) {
 TEST(Jacobian, OffCentreToolGivesTheTorqueOfStatics) {
   for (const Ground ground : {Ground::kPlane, Ground::kBlock}) {
     ToolSettings tool = make_cube_tool();
-    tool.surface = make_sphere(0.01, 4);
+    TriangleMesh& surface = tool.as<HeldRigid>()->surface;
+    surface = make_sphere(0.01, 4);
     const Vec3 arm(0.03, 0.0, 0.01);
-    for (Vec3& v : tool.surface.vertices) v += arm;
+    for (Vec3& v : surface.vertices) v += arm;
     Rig rig(make_ground(ground, 0.0), tool, 0.001, 0.1);
     const TickResult out = rig.hold(rig.device.pose.position - Vec3(0.0, 0.010, 0.0), 2.0, 0.001, 100);
     EXPECT_GT(out.wrench.force.y(), 0.3);
@@ -250,7 +249,7 @@ TEST(Jacobian, SlidingForceLiesOnTheFrictionCone) {
 TEST(Jacobian, PointToolFeelsTheGround) {
   for (const auto form : {JacobianSettings::Form::kInequality, JacobianSettings::Form::kEquality}) {
     ToolSettings tool = make_cube_tool();
-    tool.kind = ToolSettings::Kind::kPoint;
+    tool.kind = HeldPoint{.mass = 0.02};
     JacobianSettings settings;
     settings.form = form;
     Rig rig(make_ground(Ground::kPlane, 0.0), tool, 0.001, 0.02, settings);
@@ -390,7 +389,7 @@ TEST(Jacobian, RefusesWhatItCannotDo) {
   add_tool(world, tool, {});
   EXPECT_TRUE(find_method("jacobian").refuse({world, tool}).empty());
   ToolSettings chain = tool;
-  chain.kind = ToolSettings::Kind::kChain;
+  chain.kind = HeldChain{};
   EXPECT_FALSE(find_method("jacobian").refuse({world, chain}).empty());
   EXPECT_FALSE(find_method("double_coupling").refuse({world, chain}).empty());
   MethodSettings settings;

@@ -50,9 +50,7 @@ FemBody& add_block(World& world, bool held, double young_modulus, int cells) {
 
 ToolSettings make_rod() {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.mass = 0.03;
-  tool.surface = make_cylinder(0.01, 0.03, 12, 2);
+  tool.kind = HeldRigid{.mass = 0.03, .surface = make_cylinder(0.01, 0.03, 12, 2)};
   tool.coupling = {.stiffness = 300.0, .damping = 0.5, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
   return tool;
 }
@@ -205,7 +203,7 @@ TEST(Live, RodOverAnEdgeGoesInNoDeeperAndJumpsNoFurther) {
     Rig rig;
     add_block(rig.world, true, 1e4, 5);
     ToolSettings tool = make_rod();
-    tool.surface = make_cylinder(0.008, 0.05, 24, 4);
+    tool.as<HeldRigid>()->surface = make_cylinder(0.008, 0.05, 24, 4);
     DeviceState device = at(Vec3(-0.01, 0.052, 0.0));
     device.pose.rotation = rotation_from_vector(Vec3(0.5 * std::numbers::pi, 0.0, 0.0));
     const int body = add_tool(rig.world, tool, device.pose);
@@ -249,9 +247,6 @@ TEST(Live, BlockBetweenTwoFingersHangs) {
   Rig rig;
   FemBody& block = add_block(rig.world, false, 2e4, 3);
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.mass = 0.1;
-  tool.convex = false;
   TriangleMesh left = make_box(Vec3(0.01, 0.03, 0.03), 1);
   for (Vec3& v : left.vertices) v.x() -= 0.035 - 0.003;
   TriangleMesh right = make_box(Vec3(0.01, 0.03, 0.03), 1);
@@ -259,7 +254,7 @@ TEST(Live, BlockBetweenTwoFingersHangs) {
   const auto shift = static_cast<std::int32_t>(left.vertices.size());
   left.vertices.insert(left.vertices.end(), right.vertices.begin(), right.vertices.end());
   for (auto t : right.triangles) left.triangles.push_back({t[0] + shift, t[1] + shift, t[2] + shift});
-  tool.surface = left;
+  tool.kind = HeldRigid{.mass = 0.1, .surface = left, .convex = false};
   tool.friction = 0.8;
   tool.coupling = {.stiffness = 500.0, .damping = 1.0, .rotational_stiffness = 1.0, .rotational_damping = 2e-3};
   const DeviceState device = at(Vec3(0.0, 0.02, 0.0));

@@ -41,9 +41,7 @@ void add_floor(World& world) {
 
 ToolSettings make_rod() {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.mass = 0.03;
-  tool.surface = make_cylinder(0.01, 0.03, 12, 2);
+  tool.kind = HeldRigid{.mass = 0.03, .surface = make_cylinder(0.01, 0.03, 12, 2)};
   tool.coupling = {.stiffness = 300.0, .damping = 0.5, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
   return tool;
 }
@@ -143,7 +141,7 @@ std::vector<Vec3> shake_tied_point(std::string_view method, int ticks_a_step, do
   Rig rig(settings);
   FemBody& block = add_block(rig.world, true, 8e3, 4);
   ToolSettings tool;
-  tool.mass = 0.01;
+  tool.kind = HeldPoint{.mass = 0.01};
   tool.coupling = {.stiffness = 500.0, .damping = 0.5};
   const Vec3 place(0.0, 0.04, 0.0);
   const int body = add_tool(rig.world, tool, {place, Quat::Identity()});

@@ -12,18 +12,15 @@
 namespace palpate::registry_test {
 namespace {
 
-using Kind = ToolSettings::Kind;
+enum class Kind { kPoint, kRigid, kChain, kSoft, kFingers };
 
 ToolSettings make_tool(Kind kind) {
   ToolSettings tool;
-  tool.kind = kind;
-  if (kind == Kind::kRigid) tool.surface = make_box(Vec3(0.02, 0.02, 0.02), 1);
-  if (kind == Kind::kChain) tool.radius = 0.002;
-  if (kind == Kind::kSoft) {
-    tool.volume = make_tet_block(Vec3(0.02, 0.02, 0.02), {1, 1, 1});
-    tool.hold_radius = 0.02;
-  }
-  if (kind == Kind::kFingers) tool.fingers.resize(1);
+  if (kind == Kind::kRigid) tool.kind = HeldRigid{.surface = make_box(Vec3(0.02, 0.02, 0.02), 1)};
+  if (kind == Kind::kChain) tool.kind = HeldChain{.radius = 0.002};
+  if (kind == Kind::kSoft)
+    tool.kind = HeldSoft{.volume = make_tet_block(Vec3(0.02, 0.02, 0.02), {1, 1, 1}), .hold_radius = 0.02};
+  if (kind == Kind::kFingers) tool.kind.emplace<HeldFingers>().fingers.resize(1);
   return tool;
 }
 

@@ -38,21 +38,17 @@ struct Tool {
 
 Tool make_rigid_tool(TriangleMesh surface, bool convex) {
   Tool t;
-  t.settings.kind = ToolSettings::Kind::kRigid;
-  t.settings.mass = 0.05;
-  t.settings.convex = convex;
   for (const Vec3& v : surface.vertices) {
     t.below = std::max(t.below, -v.y());
     t.side = std::max(t.side, v.x());
   }
-  t.settings.surface = std::move(surface);
+  t.settings.kind = HeldRigid{.mass = 0.05, .surface = std::move(surface), .convex = convex};
   return t;
 }
 
 Tool make_needle() {
   Tool t;
-  ToolSettings& s = t.settings;
-  s.kind = ToolSettings::Kind::kChain;
+  auto& s = t.settings.kind.emplace<HeldChain>();
   s.radius = 0.002;
   s.length = 0.06;
   s.beams = 6;
@@ -68,8 +64,7 @@ Tool make_needle() {
 
 Tool make_soft_ball() {
   Tool t;
-  ToolSettings& s = t.settings;
-  s.kind = ToolSettings::Kind::kSoft;
+  auto& s = t.settings.kind.emplace<HeldSoft>();
   s.material = {.young_modulus = 2e5, .poisson_ratio = 0.4, .density = 1000.0, .stiffness_damping = 0.005};
   s.volume = make_tets(TriangleTree(make_sphere(0.015, 6)), 0.006);
   s.hold_radius = 0.014;  // most of it, or it rolls under the hand instead of sliding
@@ -283,8 +278,8 @@ TEST(Roll, OfAPrismCostsNothingOnAverageAndItsCornersAtMost) {
     World world;
     add_ground(world, ground);
     Tool tool = make_rigid_tool(make_cylinder(0.015, 0.03, kSides, 1), true);
-    for (Vec3& v : tool.settings.surface.vertices) v = Vec3(v.x(), -v.z(), v.y());  // lies along z
-    const double radius = 0.015 * std::cos(kPi / kSides);                           // of the flat sides
+    for (Vec3& v : tool.settings.as<HeldRigid>()->surface.vertices) v = Vec3(v.x(), -v.z(), v.y());  // lies along z
+    const double radius = 0.015 * std::cos(kPi / kSides);  // of the flat sides
     tool.settings.coupling = {
         .stiffness = kStiffness, .damping = 2.0, .rotational_stiffness = 0.0, .rotational_damping = 0.0};
     Pose start;

@@ -45,26 +45,26 @@ int add_ground(World& world, Ground ground) {
   return world.add({"brick", std::make_unique<RigidBody>(s), shape});
 }
 
-ToolSettings make_tool(ToolSettings::Kind kind) {
+enum class Kind { kPoint, kRigid, kChain, kSoft };
+
+ToolSettings make_tool(Kind kind) {
   ToolSettings tool;
-  tool.kind = kind;
   tool.coupling = {.stiffness = 300.0, .damping = 1.0, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
-  if (kind == ToolSettings::Kind::kRigid) {
-    tool.mass = 0.05;
-    tool.surface = make_cylinder(0.01, 0.03, 16, 2);
+  if (kind == Kind::kRigid) tool.kind = HeldRigid{.mass = 0.05, .surface = make_cylinder(0.01, 0.03, 16, 2)};
+  if (kind == Kind::kChain) {
+    auto& chain = tool.kind.emplace<HeldChain>();
+    chain.radius = 0.002;
+    chain.length = 0.06;
+    chain.beams = 4;
+    chain.material = {.young_modulus = 5e8, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 10.0};
   }
-  if (kind == ToolSettings::Kind::kChain) {
-    tool.radius = 0.002;
-    tool.length = 0.06;
-    tool.beams = 4;
-    tool.material = {.young_modulus = 5e8, .poisson_ratio = 0.3, .density = 1500.0, .mass_damping = 10.0};
-  }
-  if (kind == ToolSettings::Kind::kSoft) {
-    tool.material = {
+  if (kind == Kind::kSoft) {
+    auto& soft = tool.kind.emplace<HeldSoft>();
+    soft.material = {
         .young_modulus = 1e5, .poisson_ratio = 0.3, .density = 1000.0, .mass_damping = 5.0, .stiffness_damping = 0.01};
-    tool.volume = make_tet_block(Vec3(0.02, 0.03, 0.02), {1, 2, 1});
-    for (Vec3& x : tool.volume.vertices) x.y() -= 0.015;
-    tool.hold_radius = 0.016;
+    soft.volume = make_tet_block(Vec3(0.02, 0.03, 0.02), {1, 2, 1});
+    for (Vec3& x : soft.volume.vertices) x.y() -= 0.015;
+    soft.hold_radius = 0.016;
   }
   return tool;
 }
@@ -75,14 +75,11 @@ struct HeldTool {
   DeviceState device;
   double period = 0.0;
 
-  HeldTool(const char* name, Ground ground, ToolSettings::Kind kind, double h) {
+  HeldTool(const char* name, Ground ground, Kind kind, double h) {
     add_ground(world, ground);
     const ToolSettings tool = make_tool(kind);
     // So that the tool's lowest point starts 5 mm above the ground at y = 0.02.
-    const double below = kind == ToolSettings::Kind::kRigid   ? 0.015
-                         : kind == ToolSettings::Kind::kChain ? 0.06
-                         : kind == ToolSettings::Kind::kSoft  ? 0.03
-                                                              : 0.0;
+    const double below = kind == Kind::kRigid ? 0.015 : kind == Kind::kChain ? 0.06 : kind == Kind::kSoft ? 0.03 : 0.0;
     device.pose.position = Vec3(0.003, 0.025 + below, 0.004);
     add_tool(world, tool, device.pose);
     world.prepare();
@@ -99,7 +96,7 @@ struct HeldTool {
   }
 };
 
-class EveryToolEveryWorld : public ::testing::TestWithParam<std::tuple<const char*, Ground, ToolSettings::Kind>> {};
+class EveryToolEveryWorld : public ::testing::TestWithParam<std::tuple<const char*, Ground, Kind>> {};
 
 // Press 10 mm down, wait: the hand feels the spring's force, upward, equal to what the ground bears; lift off: nothing.
 TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
@@ -124,9 +121,9 @@ TEST_P(EveryToolEveryWorld, FeelsTheGroundAndLeavesIt) {
   EXPECT_LT(result.wrench.force.head<1>().norm() + std::abs(result.wrench.force.z()), 0.5 * result.wrench.force.y());
   // The tool is at rest: what the hand pushes is what the contacts bear, but for the weight of what bends.
   const Vec3 borne = run.world.compute_contact_force(run.world.tools()[0]);
-  const double weight = kind == ToolSettings::Kind::kChain  ? 1500.0 * M_PI * 4e-6 * 0.06 * kGravity
-                        : kind == ToolSettings::Kind::kSoft ? 1000.0 * 1.2e-5 * kGravity
-                                                            : 0.0;
+  const double weight = kind == Kind::kChain  ? 1500.0 * M_PI * 4e-6 * 0.06 * kGravity
+                        : kind == Kind::kSoft ? 1000.0 * 1.2e-5 * kGravity
+                                              : 0.0;
   EXPECT_NEAR(borne.y(), result.wrench.force.y() + weight, 0.02 * borne.y());
   hold(start + Vec3(0.0, 0.02, 0.0), 3.0);
   EXPECT_NEAR(result.wrench.force.y(), -weight, 1e-2);
@@ -143,17 +140,16 @@ std::string case_name(const ::testing::TestParamInfo<EveryToolEveryWorld::ParamT
 INSTANTIATE_TEST_SUITE_P(All, EveryToolEveryWorld,
                          ::testing::Combine(::testing::Values("reference", "direct"),
                                             ::testing::Values(Ground::kStatic, Ground::kSoft, Ground::kRigid),
-                                            ::testing::Values(ToolSettings::Kind::kPoint, ToolSettings::Kind::kRigid,
-                                                              ToolSettings::Kind::kChain, ToolSettings::Kind::kSoft)),
+                                            ::testing::Values(Kind::kPoint, Kind::kRigid, Kind::kChain, Kind::kSoft)),
                          case_name);
 
 // A rigid tool pressed off its handle's axis turns the hand: torque = arm × force about the handle.
 TEST(RigidTool, TurnsTheHand) {
   World world;
   add_ground(world, Ground::kStatic);
-  ToolSettings tool = make_tool(ToolSettings::Kind::kRigid);
+  ToolSettings tool = make_tool(Kind::kRigid);
   // A bar along x, held at its middle, with its +x end over the box's edge at x = 0.1: only −x … touches.
-  tool.surface = make_box(Vec3(0.1, 0.01, 0.01), 1);
+  tool.as<HeldRigid>()->surface = make_box(Vec3(0.1, 0.01, 0.01), 1);
   DeviceState device;
   device.pose.position = Vec3(0.12, 0.0255, 0.0);
   add_tool(world, tool, device.pose);
@@ -172,12 +168,12 @@ TEST(RigidTool, TurnsTheHand) {
 TEST(Methods, RefuseWhatTheyCannotDo) {
   World world;
   add_ground(world, Ground::kSoft);
-  const ToolSettings point = make_tool(ToolSettings::Kind::kPoint);
+  const ToolSettings point = make_tool(Kind::kPoint);
   EXPECT_FALSE(find_method("halfspace").refuse({world, point}).empty());
   World still;
   still.add(StaticSurface{"box", TriangleTree(make_box(Vec3(0.2, 0.04, 0.2), 4)), 0.5});
   EXPECT_TRUE(find_method("halfspace").refuse({still, point}).empty());
-  EXPECT_FALSE(find_method("halfspace").refuse({still, make_tool(ToolSettings::Kind::kChain)}).empty());
+  EXPECT_FALSE(find_method("halfspace").refuse({still, make_tool(Kind::kChain)}).empty());
 }
 
 }  // namespace

@@ -127,7 +127,8 @@ std::vector<double> compute_held_back(const Result& clean, const Result& hurt) {
 /// under a contact of radius a = 7 mm).
 double compute_tolerance(std::string_view method, std::span<const double> held_back, std::size_t tick) {
   const ToolSettings tool;
-  const double rho2 = tool.mass / (tool.mass + kDt * tool.coupling.damping + kDt * kDt * tool.coupling.stiffness);
+  const double mass = tool.as<HeldPoint>()->mass;
+  const double rho2 = mass / (mass + kDt * tool.coupling.damping + kDt * kDt * tool.coupling.stiffness);
   const double most = *std::max_element(held_back.begin(), held_back.end());
   const double forgotten = 2.0 * std::pow(rho2, 5.0) * most;
   if (method == "double_coupling" || method == "interpolation") return most;

@@ -317,9 +317,7 @@ TEST(FastLoop, NoTickOfAnyMethodAllocatesLocksOrDoesIo) {
 // The same rules for methods that meet moving bodies with a tool of their own: ticks in contact, sliding and leaving.
 TEST(FastLoop, NoTickWithARigidToolOnASoftBlockBreaksTheRulesAndAllRepeat) {
   ToolSettings tool;
-  tool.kind = ToolSettings::Kind::kRigid;
-  tool.mass = 0.02;
-  tool.surface = make_sphere(0.008, 3);
+  tool.kind = HeldRigid{.mass = 0.02, .surface = make_sphere(0.008, 3)};
   tool.coupling = {.stiffness = 400.0, .damping = 1.0, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
   const DeviceState start = make_pressing_hand()->read(0.0);
   for (const MethodInfo& info : registered_methods()) {
@@ -370,7 +368,7 @@ World make_cube_world(const ToolSettings& tool, const Pose& start) {
 // The same rules for methods that move bodies in the fast loop: they are pressed, dragged along and left.
 TEST(FastLoop, NoTickAmongRigidCubesBreaksTheRulesAndAllRepeat) {
   ToolSettings tool;
-  tool.radius = 0.004;
+  tool.kind = HeldPoint{.radius = 0.004};
   tool.friction = 0.5;
   const DeviceState start = make_pressing_hand()->read(0.0);
   for (const std::string_view name : {"accelerance", "impulse"}) {

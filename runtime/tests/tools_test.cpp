@@ -34,7 +34,7 @@ struct Squeezed {
   }
   static ToolSettings make_tool_settings() {
     ToolSettings out;
-    out.radius = 0.005;
+    out.kind = HeldPoint{.radius = 0.005};
     out.coupling = {.stiffness = 500.0, .damping = 2.0};
     return out;
   }

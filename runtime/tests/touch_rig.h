@@ -52,7 +52,7 @@ inline World make_block_world(const MethodInfo& method, const ToolSettings& tool
 /// A point; a ball for a method that meets nodes and not faces.
 inline ToolSettings make_tool_for(const MethodInfo& method) {
   ToolSettings tool;
-  if (method.name == "interpolation") tool.radius = 0.008;
+  if (method.name == "interpolation") tool.kind = HeldPoint{.radius = 0.008};
   return tool;
 }
 

@@ -8,43 +8,33 @@ Pose make_pose(const ScenePose& pose) {
   return {pose.position, rotation_from_vector(pose.rotation)};
 }
 
-struct FillTool {
-  ToolSettings& out;
+/// What a scene says that the hand holds, as the methods want it: shapes are made.
+struct MakeHeld {
+  using Held = decltype(ToolSettings::kind);
   const std::string& scene_file;
 
-  void operator()(const ScenePointTool& s) const {
-    out.kind = ToolSettings::Kind::kPoint;
-    out.mass = s.mass;
-    out.radius = s.radius;
-  }
+  Held operator()(const ScenePointTool& s) const { return HeldPoint{.mass = s.mass, .radius = s.radius}; }
 
-  void operator()(const SceneRigidTool& s) const {
-    out.kind = ToolSettings::Kind::kRigid;
-    out.mass = s.mass;
-    out.convex = s.convex;
-    out.surface = make_surface(s.shape, scene_file);
-    if (s.offset.isZero(0.0)) return;  // adding nothing would still change the sign of zeros
+  Held operator()(const SceneRigidTool& s) const {
+    HeldRigid out{.mass = s.mass, .surface = make_surface(s.shape, scene_file), .convex = s.convex};
+    if (s.offset.isZero(0.0)) return out;  // adding nothing would still change the sign of zeros
     for (Vec3& x : out.surface.vertices) x += s.offset;
+    return out;
   }
 
-  void operator()(const SceneChainTool& s) const {
-    out.kind = ToolSettings::Kind::kChain;
-    out.length = s.length;
-    out.beams = s.beams;
-    out.radius = s.radius;
-    out.material = s.material;
+  Held operator()(const SceneChainTool& s) const {
+    return HeldChain{.radius = s.radius, .length = s.length, .beams = s.beams, .material = s.material};
   }
 
-  void operator()(const SceneSoftTool& s) const {
-    out.kind = ToolSettings::Kind::kSoft;
-    out.hold_radius = s.hold_radius;
-    out.material = s.material;
-    out.volume = make_shape_tets(s.shape, s.cell, scene_file);
+  Held operator()(const SceneSoftTool& s) const {
+    HeldSoft out{
+        .volume = make_shape_tets(s.shape, s.cell, scene_file), .material = s.material, .hold_radius = s.hold_radius};
     for (Vec3& x : out.volume.vertices) x += s.offset;
+    return out;
   }
 
-  void operator()(const SceneFingersTool& s) const {
-    out.kind = ToolSettings::Kind::kFingers;
+  Held operator()(const SceneFingersTool& s) const {
+    HeldFingers out;
     for (const SceneFinger& finger : s.fingers) {
       Finger made;
       made.radius = finger.radius;
@@ -53,6 +43,7 @@ struct FillTool {
       made.closed = make_pose(finger.closed.value_or(finger.open));
       out.fingers.push_back(std::move(made));
     }
+    return out;
   }
 };
 
@@ -68,7 +59,7 @@ ToolSettings make_tool_settings(const SceneTool& tool, const std::string& scene_
   ToolSettings out;
   out.coupling = tool.coupling;
   if (tool.friction) out.friction = *tool.friction;
-  with_place(tool.place, [&] { std::visit(FillTool{out, scene_file}, tool.kind); });
+  with_place(tool.place, [&] { out.kind = std::visit(MakeHeld{scene_file}, tool.kind); });
   return out;
 }
 

@@ -82,19 +82,19 @@ struct ToolPoints {
 };
 
 ToolPoints list_tool_points(const ToolSettings& tool) {
-  using Kind = ToolSettings::Kind;
-  ToolPoints out{{}, tool.kind == Kind::kPoint || tool.kind == Kind::kChain ? tool.radius : 0.0};
+  ToolPoints out{{}, tool.radius()};
   constexpr std::size_t kMost = 200;  // of a finely divided tool, every so many
   const auto add = [&](const std::vector<Vec3>& vertices) {
     const std::size_t stride = std::max<std::size_t>(1, vertices.size() / kMost);
     for (std::size_t i = 0; i < vertices.size(); i += stride) out.points.push_back(vertices[i]);
   };
-  if (tool.kind == Kind::kRigid) add(tool.surface.vertices);
-  if (tool.kind == Kind::kSoft) add(tool.volume.vertices);
-  for (int i = 0; tool.kind == Kind::kChain && i <= tool.beams; ++i)
-    out.points.push_back(-tool.length * i / tool.beams * Vec3::UnitY());
-  if (tool.kind == Kind::kFingers) {
-    for (const Finger& finger : tool.fingers) {
+  if (const auto* rigid = tool.as<HeldRigid>()) add(rigid->surface.vertices);
+  if (const auto* soft = tool.as<HeldSoft>()) add(soft->volume.vertices);
+  const auto* chain = tool.as<HeldChain>();
+  for (int i = 0; chain && i <= chain->beams; ++i)
+    out.points.push_back(-chain->length * i / chain->beams * Vec3::UnitY());
+  if (const auto* held = tool.as<HeldFingers>()) {
+    for (const Finger& finger : held->fingers) {
       for (const Pose& pose : {finger.open, finger.closed}) {
         out.points.push_back(pose.position);
         for (const Vec3& v : finger.surface.vertices) out.points.push_back(pose.rotation * v + pose.position);

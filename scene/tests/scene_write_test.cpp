@@ -125,7 +125,7 @@ TEST(SceneWriting, FingersKeepTheirPosesAndShapes) {
   EXPECT_EQ(read_again(scene), scene);
   // What a closed pose does not say is as in the open one.
   EXPECT_EQ(write_scene(scene).find("\"closed\": { \"position\": [0.2, 0, 0], \"rotation\""), std::string::npos);
-  const auto fingers = make_tool_settings(read_again(scene)).fingers;
+  const auto fingers = make_tool_settings(read_again(scene)).as<HeldFingers>()->fingers;
   EXPECT_EQ(fingers[0].closed.position, ball.open.position);
   EXPECT_EQ(fingers[1].closed.rotation.coeffs(), fingers[1].open.rotation.coeffs());
 }

@@ -15,7 +15,11 @@ Prepared prepare(Scene scene, std::vector<Pose> starts, const std::string& metho
   out.method = find_common_method(scene.tools);
   if (!method.empty() && refuse_method(scene, method, *out.world).empty()) out.method = method;
   std::vector<std::vector<Finger>> fingers;
-  for (std::size_t i = 0; i < scene.tools.size(); ++i) fingers.push_back(make_tool_settings(scene, i).fingers);
+  for (std::size_t i = 0; i < scene.tools.size(); ++i) {
+    const ToolSettings tool = make_tool_settings(scene, i);
+    const auto* held = tool.as<HeldFingers>();
+    fingers.push_back(held ? held->fingers : std::vector<Finger>());
+  }
   out.watch = std::make_unique<WorldWatch>(*out.world, std::move(fingers));
   out.watch->set_ways(find_ways(scene));
   out.catalogue = make_catalogue(scene, *out.world);  // tries methods, and resets the world

@@ -5,9 +5,9 @@
 namespace palpate {
 namespace shown_tool {
 
-std::string_view name_of(ToolSettings::Kind kind) noexcept {
-  if (kind == ToolSettings::Kind::kPoint) return "point";
-  return kind == ToolSettings::Kind::kFingers ? "fingers" : "body";
+std::string_view name_of(const ToolSettings& tool) noexcept {
+  if (tool.is<HeldPoint>()) return "point";
+  return tool.is<HeldFingers>() ? "fingers" : "body";
 }
 
 }  // namespace shown_tool
@@ -17,7 +17,7 @@ std::vector<ShownTool> make_shown_tools(const Scene& scene, const std::string& m
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     const HeldTool& held = scene.tools[i];
     const ToolSettings tool = make_tool_settings(scene, i);
-    out.push_back({held.name, std::string(shown_tool::name_of(tool.kind)), tool.radius, held.tool.coupling.stiffness,
+    out.push_back({held.name, std::string(shown_tool::name_of(tool)), tool.radius(), held.tool.coupling.stiffness,
                    method.empty() ? held.method : method});
   }
   return out;

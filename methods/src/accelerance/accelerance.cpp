@@ -23,9 +23,8 @@ Method make_impulse(const MethodContext& context) {
 std::string refuse_accelerance(const ToolInWorld& c) {
   const World& world = c.world;
   const ToolSettings& tool = c.tool;
-  if (tool.kind == ToolSettings::Kind::kChain || tool.kind == ToolSettings::Kind::kSoft)
-    return "the hand must hold a point, a rigid tool or fingers, not a chain or a soft tool";
-  if (tool.kind == ToolSettings::Kind::kRigid && !tool.convex) return "the pointer must be convex";
+  if (tool.bends()) return "the hand must hold a point, a rigid tool or fingers, not a chain or a soft tool";
+  if (const auto* rigid = tool.as<HeldRigid>(); rigid && !rigid->convex) return "the pointer must be convex";
   if (world.is_static()) return "nothing in the world can move";
   for (const WorldBody& b : world.bodies()) {
     if (b.body && b.body->block_count() > 2) return "all bodies must be rigid, and \"" + b.name + "\" is not";

@@ -14,7 +14,7 @@ class AcceleranceFast final : public TypedFastHalf<Model, Feedback> {
       : settings_(c.settings.get<AcceleranceSettings>("accelerance")),
         dt_(c.dt),
         stiffness_(c.tool.coupling.stiffness),
-        turns_(c.tool.kind != ToolSettings::Kind::kPoint),
+        turns_(!c.tool.is<HeldPoint>()),
         pointers_(c.tool, c.dt, 0.0, settings_.literal),
         joints_(c.world),
         local_(joints_),

@@ -26,12 +26,12 @@ Method make_compliance(const MethodContext& context) {
 
 std::string refuse_compliance(const ToolInWorld& c) {
   const ToolSettings& tool = c.tool;
-  if (tool.kind == ToolSettings::Kind::kFingers) return kFingersAreNoBody;
+  if (tool.is<HeldFingers>()) return kFingersAreNoBody;
   if (c.body() < 0) return kNothingMoves;
-  if (tool.kind == ToolSettings::Kind::kChain && tool.beams + 1 > compliance::kMaxNodes)
-    return fmt::format("the tool has {} beams; a tick has room for {}", tool.beams, compliance::kMaxNodes - 1);
+  if (const auto* chain = tool.as<HeldChain>(); chain && chain->beams + 1 > compliance::kMaxNodes)
+    return fmt::format("the tool has {} beams; a tick has room for {}", chain->beams, compliance::kMaxNodes - 1);
   const int state = c.world.body(c.body())->state_size();
-  if (tool.kind == ToolSettings::Kind::kSoft && state > compliance::kMaxToolState)
+  if (tool.is<HeldSoft>() && state > compliance::kMaxToolState)
     return fmt::format("the soft tool has {} nodes; a tick has room for {}", state / 6, compliance::kMaxToolState / 6);
   return {};
 }

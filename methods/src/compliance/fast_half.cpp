@@ -71,7 +71,7 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
       world_settings_(c.world.settings()),
       by_constraints_(c.settings.get<ComplianceSettings>("compliance").force ==
                       ComplianceSettings::Force::kConstraints),
-      round_(c.tool.kind == ToolSettings::Kind::kChain),
+      round_(c.tool.is<HeldChain>()),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
       device_(c.start),

@@ -10,8 +10,7 @@ Method make_double_coupling(const MethodContext& context) {
 }
 
 std::string refuse_double_coupling(const ToolInWorld& c) {
-  if (c.tool.kind != ToolSettings::Kind::kPoint && c.tool.kind != ToolSettings::Kind::kRigid)
-    return "the hand must hold a rigid tool or a point";
+  if (!c.tool.is<HeldPoint>() && !c.tool.is<HeldRigid>()) return "the hand must hold a rigid tool or a point";
   if (c.body() < 0) return kNothingMoves;
   return {};
 }

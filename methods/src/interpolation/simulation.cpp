@@ -28,9 +28,8 @@ NonlinearTets* as_soft(Body* body) noexcept {
 }  // namespace
 
 std::string refuse_simulation(const World& world, const ToolSettings& tool) {
-  if (tool.kind == ToolSettings::Kind::kChain || tool.kind == ToolSettings::Kind::kSoft)
-    return "the hand must hold fingers, a rigid tool or a ball, not what bends";
-  if (tool.kind == ToolSettings::Kind::kPoint && !(tool.radius > 0.0))
+  if (tool.bends()) return "the hand must hold fingers, a rigid tool or a ball, not what bends";
+  if (tool.is<HeldPoint>() && !(tool.radius() > 0.0))
     return "a point without a radius meets no node; give the tool one";
   if (!world.joints().empty()) return "there are joints, which it does not simulate";
   int soft = 0;

@@ -18,6 +18,7 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
         tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
         grip_(c, *tool_.body),
         solver_(make_accelerated_solver()),
+        slow_period_(c.slow_period),
         fade_(settings_.blend > 0.0 ? dt_ / (settings_.blend * c.slow_period) : 1.0) {
     grip_.grip().exact = settings_.form == JacobianSettings::Form::kEquality;
     solving_.tolerance = settings_.tolerance;
@@ -46,6 +47,8 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
   SolverSettings solving_;
   ConstraintProblem problem_;
   std::uint64_t taken_ = 0;  ///< sequence of the model in problem_
+  const double slow_period_;
+  double age_ = 0.0;  ///< the tick's end less that of the slow step that the model describes, within two periods [s]
   std::int32_t contacts_ = 0;
   std::array<double, kMaxRows> lambda_{};
   std::array<double, kMaxRows> slip_{};   ///< how far the tangents' anchors have moved since the model [m]
@@ -76,6 +79,7 @@ TickResult JacobianFast::tick(const DeviceState& device, const Model& model, Fee
   TickResult out;
   const bool modelled = model.header.sequence > 0;
   if (modelled && model.header.sequence != taken_) take(model);
+  age_ = std::clamp(feedback.header.time - model.header.time, 0.0, 3.0 * slow_period_) + dt_ - slow_period_;
   const auto blocks = as_size(body().block_count());
   std::array<Vec3, 2> dv{Vec3::Zero(), Vec3::Zero()};
   body().set_grip(grip_.aim(device));
@@ -118,7 +122,7 @@ void JacobianFast::take(const Model& model) noexcept {
   const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
   bool finite = W.allFinite() && model.tool.position.allFinite() && model.tool.rotation.coeffs().allFinite();
   for (std::size_t i = 0; i < as_size(n); ++i)
-    finite = finite && model.J[i].allFinite() && std::isfinite(model.delta[i]);
+    finite = finite && model.J[i].allFinite() && std::isfinite(model.delta[i]) && std::isfinite(model.rate[i]);
   if (!finite) {
     contacts_ = 0;
     return;
@@ -201,14 +205,16 @@ void JacobianFast::apply_contacts(const Model& model, TickResult& out) noexcept 
   felt_ = wrench + carried;
 }
 
-/// Contact wrench of δ = delta + J (x − x_model) + W λ − slip, 0 ≤ δ_n ⊥ λ_n ≥ 0, Coulomb, when `other` acts too.
+/// Contact wrench of δ = delta + rate · age + J (x − x_model) + W λ − slip, 0 ≤ δ_n ⊥ λ_n ≥ 0, Coulomb, when `other`
+/// acts too.
 Vec6 JacobianFast::compute_wrench(const Model& model, const Vec6& other, TickResult& out) noexcept {
   const Pose now = read_centre(body());
   Vec6 moved = dt_ * (read_blocks(body().velocities()) + change_) + response_ * other;
   moved.head<3>() += now.position - model.tool.position;
   moved.tail<3>() += rotation_vector(now.rotation * model.tool.rotation.conjugate());
   const auto n = as_size(3 * contacts_);
-  for (std::size_t i = 0; i < n; ++i) free_[i] = model.delta[i] + model.J[i].dot(moved) - slip_[i];
+  for (std::size_t i = 0; i < n; ++i)
+    free_[i] = model.delta[i] + age_ * model.rate[i] + model.J[i].dot(moved) - slip_[i];
   choose(model);
   // Forces of the chosen may close another contact, rarely: once more with it, and what is left is the next tick's.
   if (!solve_chosen(model, out)) solve_chosen(model, out);

@@ -22,8 +22,7 @@ Method make_jacobian(const MethodContext& context) {
 }
 
 std::string refuse_jacobian(const ToolInWorld& c) {
-  if (c.tool.kind != ToolSettings::Kind::kPoint && c.tool.kind != ToolSettings::Kind::kRigid)
-    return "the hand must hold a rigid tool or a point";
+  if (!c.tool.is<HeldPoint>() && !c.tool.is<HeldRigid>()) return "the hand must hold a rigid tool or a point";
   if (c.body() < 0) return kNothingMoves;
   for (const Joint& j : c.world.joints()) {
     if (j.body_a == c.body() || j.body_b == c.body()) return "nothing may be tied to the tool";

@@ -18,11 +18,12 @@ struct Model {
   /// ∂T_c/∂F̃, ∂T_c/∂T̃, the six its F_c0, T_c0.
   Mat6 by_force;
   Vec6 offset;
-  /// Inequality: three rows a contact, normal and two tangents, each δ = delta + J (x − x_model) + W λ − slip, with
-  /// x_model the centre and orientation of `tool`.
+  /// Inequality: three rows a contact, normal and two tangents, each δ = delta + rate t + J (x − x_model) + W λ − slip,
+  /// with t the time since the end of the slow step and x_model the centre and orientation of `tool`.
   Pose tool;
   std::array<Vec6, kMaxRows> J;
   std::array<double, kMaxRows> delta;   ///< [m]
+  std::array<double, kMaxRows> rate;    ///< of rigid bodies that go on as the slow step left them; else 0 [m/s]
   std::array<double, kMaxRows> lambda;  ///< of the slow step: the first guess [N]
   std::array<double, kMaxContacts> friction;
   std::array<double, kMaxRows * kMaxRows> W;  ///< by columns of 3·contacts [m/N]; everything but the tool

@@ -88,6 +88,7 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   double free_distance(const SolvedStep& step, const ConstraintProblem& from, std::span<const double> delta,
                        const RowRef& row) const;
   double gap_of(const ProblemResults& step, const RowRef& row) const;
+  double rate_of(const SolvedStep& step, const RowRef& row) const;
 
   static int row_of(const ConstraintProblem& problem, const RowRef& r) {
     return problem.constraints()[as_size(r.constraint)].first_row + r.offset;
@@ -141,6 +142,16 @@ double JacobianSlow::free_distance(const SolvedStep& step, const ConstraintProbl
 double JacobianSlow::gap_of(const ProblemResults& step, const RowRef& row) const {
   if (row.constraint < step.first_contact()) return 0.0;
   return world_.settings().felt_gap(step.contacts()[as_size(row.constraint - step.first_contact())].gap, step.h());
+}
+
+/// How fast a rigid body that the tool touches changes δ after the step [m/s]. Without it the body would stand still
+/// until the next model, and a tool that pushes it would feel a wall; a soft body's motion ends where the tool's does.
+double JacobianSlow::rate_of(const SolvedStep& step, const RowRef& row) const {
+  const Contact& contact = step.contacts()[as_size(row.constraint - step.first_contact())];
+  const int other = contact.body_a == body_ ? contact.body_b : contact.body_a;
+  if (other < 0 || step.side(other).kind != ConstraintSide::Kind::kLight) return 0.0;
+  const Vec6 v = read_blocks(world_.body(other)->velocities()) + read_blocks(step.change(other));
+  return light_row(step.problem(), row, step.side(other).body).dot(v);
 }
 
 // The paper's form.
@@ -348,6 +359,7 @@ void JacobianSlow::publish_contacts(const SolvedStep& step, Model& model) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     model.J[i] = light_row(step.problem(), rows_[i], tool);
     model.delta[i] = delta_[static_cast<Eigen::Index>(i)];
+    model.rate[i] = rate_of(step, rows_[i]);
     model.lambda[i] = step.lambda()[as_size(row_of(step.problem(), rows_[i]))];
   }
   model.contacts = static_cast<std::int32_t>(deepest_.size());

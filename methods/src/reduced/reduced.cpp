@@ -17,7 +17,7 @@ Method make_reduced(const MethodContext& context) {
 }
 
 std::string refuse_reduced(const ToolInWorld& c) {
-  if (c.tool.kind == ToolSettings::Kind::kFingers) return kFingersAreNoBody;
+  if (c.tool.is<HeldFingers>()) return kFingersAreNoBody;
   if (c.body() < 0) return kNothingMoves;
   return {};
 }

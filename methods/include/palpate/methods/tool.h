@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <variant>
 #include <vector>
 
 #include "palpate/bodies/material.h"
@@ -32,29 +33,67 @@ struct FingerForces : std::array<Vec3, kMaxFingers> {
 Pose compute_finger_pose(const Finger& finger, const DeviceState& hand) noexcept;
 Twist compute_finger_velocity(const Finger& finger, const DeviceState& hand) noexcept;
 
-/// What the hand holds in the world. A point, a rigid body or a chain hangs on the virtual coupling by its handle.
-struct ToolSettings {
-  enum class Kind : std::uint8_t {
-    kPoint,    ///< a point mass
-    kRigid,    ///< a rigid body: position and orientation in the hand, force and torque back
-    kChain,    ///< a chain of beams held by its first node: needle, wire, thread
-    kSoft,     ///< finite elements, held by those near the handle
-    kFingers,  ///< pointers on the handle, for methods that take the hand's place as given; not a body of the world
-  };
-  Kind kind = Kind::kPoint;
-  double mass = 0.001;          ///< of point and rigid body [kg]; the 1 g proxy of Knott & Kuhlen 2015
-  double radius = 0.0;          ///< of a point, so that it touches as a ball; of a chain [m]
-  TriangleMesh surface;         ///< of a rigid body, in the handle's frame: closed, outward
-  bool convex = true;           ///< the rigid body touches as the convex hull of its surface
-  double length = 0.2;          ///< of a chain [m]
-  int beams = 10;               ///< of a chain
-  Material material;            ///< of a chain or a soft tool
-  TetMesh volume;               ///< of a soft tool, in the handle's frame
-  double hold_radius = 0.01;    ///< of a soft tool: nodes within this distance of the handle are held [m]
+/// A point mass.
+struct HeldPoint {
+  double mass = 0.001;  ///< [kg]; the 1 g proxy of Knott & Kuhlen 2015
+  double radius = 0.0;  ///< so that it touches as a ball [m]
+};
+
+/// A rigid body: position and orientation in the hand, force and torque back.
+struct HeldRigid {
+  double mass = 0.001;     ///< [kg]
+  TriangleMesh surface{};  ///< in the handle's frame: closed, outward
+  bool convex = true;      ///< it touches as the convex hull of its surface
+};
+
+/// A chain of beams held by its first node: needle, wire, thread.
+struct HeldChain {
+  double radius = 0.0;  ///< [m]
+  double length = 0.2;  ///< [m]
+  int beams = 10;
+  Material material{};
+};
+
+/// Finite elements, held by those near the handle.
+struct HeldSoft {
+  TetMesh volume{};  ///< in the handle's frame
+  Material material{};
+  double hold_radius = 0.01;  ///< nodes within this distance of the handle are held [m]
+};
+
+/// Pointers on the handle, for methods that take the hand's place as given; not a body of the world.
+struct HeldFingers {
   std::vector<Finger> fingers;  ///< at most kMaxFingers
+};
+
+/// What the hand holds in the world. All but fingers hang on the virtual coupling by their handle.
+struct ToolSettings {
+  std::variant<HeldPoint, HeldRigid, HeldChain, HeldSoft, HeldFingers> kind;
   /// Coulomb coefficient; a pair has the geometric mean of its two. NaN: that of what is touched.
   double friction = std::numeric_limits<double>::quiet_NaN();
   VirtualCouplingSettings coupling;  ///< between handle and tool
+
+  template <typename Kind>
+  bool is() const noexcept {
+    return std::holds_alternative<Kind>(kind);
+  }
+  /// Null if it is of another kind.
+  template <typename Kind>
+  const Kind* as() const noexcept {
+    return std::get_if<Kind>(&kind);
+  }
+  template <typename Kind>
+  Kind* as() noexcept {
+    return std::get_if<Kind>(&kind);
+  }
+  /// What bends hangs by its own weight and has a shape of its own.
+  bool bends() const noexcept { return is<HeldChain>() || is<HeldSoft>(); }
+  /// How thick it is around its point or line: 0 for all that has a surface [m].
+  double radius() const noexcept {
+    if (const auto* chain = as<HeldChain>()) return chain->radius;
+    const auto* point = as<HeldPoint>();
+    return point ? point->radius : 0.0;
+  }
 };
 
 /// The pointers of a tool for a method that takes the hand's place as given: its fingers, or the point (a ball) or
