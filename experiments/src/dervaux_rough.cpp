@@ -111,8 +111,8 @@ ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
   }
   Table table;
   table.title = "Ten minutes of rough handling";
-  table.columns = {"farthest from the hand", "deepest overlap", "largest force", "largest energy",
-                   "unrest at the end",      "tick p99",        "step p99"};
+  table.columns = {"farthest from the hand", "deepest overlap",          "largest force",           "largest energy",
+                   "unrest at the end",      "tick p99, processor time", "step p99, processor time"};
   for (const Rough& r : rough) {
     TableRow row;
     row.name = r.name;
