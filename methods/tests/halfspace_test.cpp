@@ -17,9 +17,9 @@ struct Stroke {
   double jump = 0.0;
   Vec3 end = Vec3::Zero();
 };
-Stroke stroke_ball(const char* name, const MethodSettings& settings) {
+Stroke stroke_ball(const char* name, const MethodSettings& settings, int subdivisions = 80) {
   World world;
-  world.add({"ball", TriangleTree(make_sphere(0.04, 80)), 0.0});
+  world.add({"ball", TriangleTree(make_sphere(0.04, subdivisions)), 0.0});
   const auto hand_at = [](double t) {
     const double angle = 0.8 * std::min(t, 1.0) - 0.4;
     return Vec3(0.038 * std::sin(angle), 0.038 * std::cos(angle), 0.0);
@@ -64,10 +64,10 @@ TEST(Halfspace, LookingAheadIsNearerOnAWayThatGoesOn) {
 // A patch that holds all triangles that a hand can meet gives the same force wherever its middle is.
 TEST(Limited, WithoutLookingAheadAndBlendingAStaticMeshIsTheSame) {
   MethodSettings settings;
-  const Stroke ours = stroke_ball("limited", settings);
+  const Stroke ours = stroke_ball("limited", settings, 20);
   settings.get<LimitedSettings>("limited").look_ahead = false;
   settings.get<LimitedSettings>("limited").blend = false;
-  const Stroke paper = stroke_ball("limited", settings);
+  const Stroke paper = stroke_ball("limited", settings, 20);
   EXPECT_NEAR(paper.jump, ours.jump, 1e-6);
   EXPECT_LT((paper.end - ours.end).norm(), 1e-6);
 }

@@ -162,7 +162,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
 
   void move(const DeviceState& device, const LimitedPatch& model, const Vec3& free, TickResult& out) noexcept {
     const PatchSolution& s =
-        solver_.solve(model, tool_.position() - offset_ - yield_, free - offset_, tool_.compliance());
+        solver_.solve(model, tool_.position() - offset_ - yield_, free - offset_, tool_.compliance(), yield_);
     yield_ = s.yield;
     tool_.move_to(s.position + offset_ + yield_);
     out.tool.position = tool_.position();
