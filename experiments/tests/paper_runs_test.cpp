@@ -145,6 +145,33 @@ TEST(KnottScene, HasThePapersToolAndRates) {
   EXPECT_EQ(scene.world.gravity, Vec3::Zero());
 }
 
+// What a light, soft surface yields within a tick may be longer than the longest way of a tick, and is no part of it:
+// at rest the hand feels the whole coupling, and the truth's force.
+TEST(KnottScene, LightSoftBlockAtRestIsFeltWithTheCouplingsAndTheTruthsForce) {
+  Scene scene = make_knott_scene("n", "d", 1.2);
+  SceneSoft block{.shape = SceneShape{.kind = BoxShape{.size = Vec3(0.06, 0.04, 0.06)}}, .cell = 0.01};
+  block.material.young_modulus = 2e4;
+  block.fixed = {{Vec3::Constant(-1.0), Vec3(1.0, -0.015, 1.0)}};
+  scene.bodies = {{.name = "block", .kind = block, .friction = 0.1}};
+  const Vec3 above(0.003, 0.025, -0.008), pressed(0.005, 0.007, -0.0105);
+  scene.first().hand.kind =
+      SceneScriptedHand{.path = SceneKeyframePath{.keyframes = {{.time = 0.0, .position = above},
+                                                                {.time = 0.5, .position = pressed},
+                                                                {.time = 2.0, .position = pressed}}}};
+  World world = make_world(scene);
+  double forces[2];
+  int i = 0;
+  for (const char* method : {"reference", "limited"}) {
+    const TickRow last = run_scene(scene, world, {.method = method}).data.ticks.back();
+    forces[i] = last.wanted.force.norm();
+    const double coupling = scene.first().tool.coupling.stiffness * (last.tool.position - pressed).norm();
+    EXPECT_NEAR(forces[i], coupling, 0.01 * coupling) << method;
+    ++i;
+  }
+  EXPECT_GT(forces[0], 1.0);
+  EXPECT_NEAR(forces[1], forces[0], 0.05 * forces[0]);
+}
+
 /// The keyframes of a sweep over a box whose top is at y = 0.
 std::vector<SceneKeyframe> sweep_over_box(Scene& scene, const SweepSettings& sweep) {
   TriangleMesh box = make_box(Vec3(0.2, 0.02, 0.1), 1);
