@@ -17,6 +17,7 @@ ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options);
 ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options);
 ExperimentResult run_knott_random_walk(const ExperimentOptions& options);
 ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options);
+ExperimentResult run_knott_seam(const ExperimentOptions& options);
 ExperimentResult run_knott_sine_soft(const ExperimentOptions& options);
 ExperimentResult run_knott_sine_static(const ExperimentOptions& options);
 ExperimentResult run_otaduy_block(const ExperimentOptions& options);

@@ -18,6 +18,9 @@ constexpr Material kSineMaterial{
 constexpr Material kStatueMaterial{
     .young_modulus = 6e5, .poisson_ratio = 0.35, .density = 1000.0, .mass_damping = 5.0, .stiffness_damping = 0.005};
 
+/// A statue that gives way so far that a slow loop can be seen to be late.
+constexpr double kSofterYoung = 6e4;
+
 /// Asked for the soft statue.
 constexpr std::size_t kStatueHexes = 2000;
 
@@ -44,15 +47,20 @@ void add_soft_body(World& world, const std::string& name, const SoftBody& soft) 
   world.add({name, std::move(hexes), shape});
 }
 
-ExperimentResult run_on_soft(Scene scene, const SoftBody& soft, const SweepSettings& sweep, const KnottLimits& limits,
-                             const ExperimentOptions& options) {
+/// A part of an experiment on a soft body.
+void add_on_soft(const std::string& part, Scene scene, const SoftBody& soft, const SweepSettings& sweep,
+                 const KnottLimits& limits, const ExperimentOptions& options, ExperimentResult& out) {
+  if (options.stopped()) return;
   add_sweep(scene, TriangleTree(soft.surface), sweep);
   World world = make_world(scene, {.add_bodies = [&](World& w) { add_soft_body(w, scene.name, soft); }});
-  ExperimentResult out = compare_knott(scene, world, limits, options);
-  out.report.paragraphs.push_back(
-      fmt::format("{} hexes, {} nodes, an embedded surface of {} triangles; E = {:.0f} kPa.", soft.grid.hexes.size(),
-                  soft.grid.vertices.size(), soft.surface.triangles.size(), 1e-3 * soft.material.young_modulus));
-  return out;
+  add_knott_comparison(part, scene, world, limits, options, out);
+}
+
+void describe(const Scene& scene, const SoftBody& soft, ExperimentResult& out) {
+  out.report.title = scene.name;
+  out.report.paragraphs = {
+      scene.description, fmt::format("{} hexes, {} nodes, an embedded surface of {} triangles.", soft.grid.hexes.size(),
+                                     soft.grid.vertices.size(), soft.surface.triangles.size())};
 }
 
 /// A block whose top is the sine surface, closed: soft bodies need an inside.
@@ -111,33 +119,44 @@ ExperimentResult run_knott_sine_soft(const ExperimentOptions& options) {
   sweep.to = 0.06;
   sweep.depth = 0.002;
   sweep.smoothing = 0.001;
-  return run_on_soft(make_knott_scene("knott-sine-soft",
-                                      "The sine surface in a soft block held at its left and right side; a fast swipe "
-                                      "over it, 2 mm below where it was.",
-                                      2.0),
-                     soft, sweep, {}, options);
+  const Scene scene = make_knott_scene("knott-sine-soft",
+                                       "The sine surface in a soft block (E = 400 kPa) held at its left and right "
+                                       "side; a fast swipe over it, 2 mm below where it was.",
+                                       2.0);
+  ExperimentResult out;
+  describe(scene, soft, out);
+  add_on_soft("", scene, soft, sweep, {.soft = true}, options, out);
+  return out;
 }
 
 ExperimentResult run_knott_fertility_soft(const ExperimentOptions& options) {
-  const KnottMesh mesh = load_statue(options);
-  const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
+  const Statue statue = load_statue(options);
+  const BoundingBox box = compute_bounding_box(statue.mesh.vertices);
   SoftBody soft;
-  soft.surface = mesh.mesh;
-  soft.grid = make_voxels_of(mesh.mesh, options.choose<std::size_t>(kStatueHexes, 120), options.choose(0.0071, 0.02));
+  soft.surface = statue.mesh;
+  soft.grid = make_voxels_of(statue.mesh, options.choose<std::size_t>(kStatueHexes, 120), options.choose(0.0071, 0.02));
   soft.material = kStatueMaterial;
   const double base = box.lower.y() + 0.1 * box.size().y();
   soft.is_fixed = [base](const Vec3& p) { return p.y() < base; };
-  const double reach = options.choose(0.42, 0.1);
-  SweepSettings sweep;
-  sweep.from = box.center().x() - reach * box.size().x();
-  sweep.to = box.center().x() + reach * box.size().x();
-  sweep.z = box.center().z();
-  sweep.depth = 0.002;
-  ExperimentResult out = run_on_soft(
-      make_knott_scene("knott-fertility-soft", "The soft statue on its fixed base, swept across its top.", 2.0), soft,
-      sweep, {.performance = true}, options);
-  out.notes = mesh.notes;
-  if (!mesh.file.empty()) out.report.paragraphs.push_back(fmt::format("Mesh: {}.", mesh.file));
+  SoftBody softer = soft;
+  softer.material.young_modulus = kSofterYoung;
+  SweepSettings top = sweep_over_top(statue, options.choose(0.42, 0.1)), down = sweep_onto_base(statue);
+  top.depth = down.depth = 0.002;
+  if (options.quick) down.back = false;
+  const Scene scene = make_knott_scene("knott-fertility-soft",
+                                       "The soft statue, upright, held by its whole base (the lowest tenth): swept "
+                                       "across its top, and from its side onto the base and back. Of 600 kPa, and of "
+                                       "60 kPa.",
+                                       2.0);
+  ExperimentResult out;
+  out.notes = statue.notes;
+  describe(scene, soft, out);
+  add_on_soft("600 kPa, over its top", scene, soft, top, {.soft = true, .performance = true, .time_series = true},
+              options, out);
+  add_on_soft("600 kPa, onto its base", scene, soft, down, {.soft = true}, options, out);
+  add_on_soft("60 kPa, over its top", scene, softer, top, {.soft = true, .performance = true}, options, out);
+  add_on_soft("60 kPa, onto its base", scene, softer, down, {.soft = true}, options, out);
+  if (!statue.file.empty()) out.report.paragraphs.push_back(fmt::format("Mesh: {}.", statue.file));
   if (options.quick) return out;
   out.claims.push_back({"hexes of the soft statue", "asked: 2,000", static_cast<double>(soft.grid.hexes.size()),
                         static_cast<double>(kStatueHexes), MeasuredClaim::Relation::kAtLeast, ""});

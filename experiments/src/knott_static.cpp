@@ -9,16 +9,20 @@
 namespace palpate {
 namespace {
 
-ExperimentResult run_on_mesh(Scene scene, const KnottMesh& mesh, const SweepSettings& sweep, const KnottLimits& limits,
-                             const ExperimentOptions& options) {
+/// A part of an experiment on a mesh that does not move.
+void add_on_mesh(const std::string& part, Scene scene, const KnottMesh& mesh, const SweepSettings& sweep,
+                 const ExperimentOptions& options, ExperimentResult& out) {
   add_sweep(scene, TriangleTree(mesh.mesh), sweep);
-  scene.bodies.push_back({.name = scene.name, .kind = SceneStatic{mesh.shape}, .friction = kKnottFriction});
-  World world = make_world(scene);
-  ExperimentResult out = compare_knott(scene, world, limits, options);
+  const auto add_static = [&](World& world) { world.add({scene.name, TriangleTree(mesh.mesh), kKnottFriction}); };
+  World world = make_world(scene, {.add_bodies = add_static});
+  add_knott_comparison(part, scene, world, {.performance = true}, options, out);
+}
+
+void describe(const Scene& scene, const KnottMesh& mesh, ExperimentResult& out) {
   out.notes = mesh.notes;
-  out.report.paragraphs.push_back(
-      fmt::format("{}{}{} triangles.", mesh.file, mesh.file.empty() ? "" : ": ", mesh.mesh.triangles.size()));
-  return out;
+  out.report.title = scene.name;
+  out.report.paragraphs = {scene.description, fmt::format("{}{}{} triangles.", mesh.file, mesh.file.empty() ? "" : ": ",
+                                                          mesh.mesh.triangles.size())};
 }
 
 }  // namespace
@@ -26,7 +30,11 @@ ExperimentResult run_on_mesh(Scene scene, const KnottMesh& mesh, const SweepSett
 ExperimentResult run_knott_sine_static(const ExperimentOptions& options) {
   const Scene scene = load_builtin_scene("sine-static");
   World world = make_world(scene);
-  return compare_knott(scene, world, {.proxy_on_surface = true, .performance = true}, options);
+  ExperimentResult out;
+  out.report.title = scene.name;
+  out.report.paragraphs = {scene.description};
+  add_knott_comparison("", scene, world, {.performance = true}, options, out);
+  return out;
 }
 
 ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options) {
@@ -37,21 +45,24 @@ ExperimentResult run_knott_rocker_arm(const ExperimentOptions& options) {
   SweepSettings sweep;
   sweep.from = box.center().x() - 0.4 * box.size().x();
   sweep.to = box.center().x() + 0.4 * box.size().x();
-  sweep.z = box.center().z() + 0.2 * box.size().z();
-  return run_on_mesh(make_knott_scene("knott-rocker-arm", "A static rocker arm, swept across by the hand.", 2.0), mesh,
-                     sweep, {.proxy_on_surface = true, .performance = true}, options);
+  sweep.through.z() = box.center().z() + 0.2 * box.size().z();
+  const Scene scene = make_knott_scene("knott-rocker-arm", "A static rocker arm, swept across by the hand.", 2.0);
+  ExperimentResult out;
+  describe(scene, mesh, out);
+  add_on_mesh("", scene, mesh, sweep, options, out);
+  return out;
 }
 
 ExperimentResult run_knott_fertility_rigid(const ExperimentOptions& options) {
-  const KnottMesh mesh = load_statue(options);
-  const BoundingBox box = compute_bounding_box(mesh.mesh.vertices);
-  SweepSettings sweep;
-  sweep.from = box.center().x() - 0.42 * box.size().x();
-  sweep.to = box.center().x() + 0.42 * box.size().x();
-  sweep.z = box.center().z();
-  return run_on_mesh(
-      make_knott_scene("knott-fertility-rigid", "The rigid statue, swept across its top by the hand.", 2.0), mesh,
-      sweep, {.proxy_on_surface = true, .performance = true}, options);
+  const Statue statue = load_statue(options);
+  const Scene scene = make_knott_scene(
+      "knott-fertility-rigid",
+      "The rigid statue, upright, swept across its top by the hand, and from its side onto the base and back.", 2.0);
+  ExperimentResult out;
+  describe(scene, statue, out);
+  add_on_mesh("over its top", scene, statue, sweep_over_top(statue, 0.42), options, out);
+  add_on_mesh("onto its base", scene, statue, sweep_onto_base(statue), options, out);
+  return out;
 }
 
 }  // namespace palpate

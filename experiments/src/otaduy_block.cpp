@@ -5,11 +5,11 @@
 
 #include "experiments.h"
 #include "otaduy_runs.h"
-#include "palpate/core/clock.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/haptics/scripted.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/scene/builtin.h"
+#include "stopwatch.h"
 #include "wanted_metrics.h"
 
 // Otaduy & Gross 2007, section 6: the block of 2,560 tetrahedra under a cylinder of 160 triangles, Fig. 3. The paper's
@@ -34,11 +34,12 @@ double compute_pull(const RunData& run) {
 struct Times {
   struct Bin {
     int steps = 0;
-    double response = 0.0, model = 0.0, all = 0.0;  ///< sums [s]
+    double response = 0.0, model = 0.0, all = 0.0;  ///< sums [s], by the wall clock
+    double processor = 0.0;                         ///< of all [s]
   };
   std::array<Bin, 41> bins;  ///< by number of contacts that push
   Bin most;                  ///< steps of 20 contacts or more
-  Histogram tick;
+  BothTimes tick;
 };
 
 /// Contacts of the tool that bear force.
@@ -66,9 +67,9 @@ Times measure_times(Rig& rig, bool paper) {
     if (rig.stopped()) break;
     // Every 20 ms, so that there are steps enough to average over.
     if (i++ % 20 == 0) {
-      const std::int64_t start = monotonic_ns();
+      const ClockReading start = read_clocks();
       const StepReport report = driver.step();
-      const double all = 1e-9 * static_cast<double>(monotonic_ns() - start);
+      const ClockReading end = read_clocks();
       const auto time = [&](Stage s) {
         const double t = report.stage_time[as_size(s)];
         return std::isnan(t) ? 0.0 : t;
@@ -79,16 +80,17 @@ Times measure_times(Rig& rig, bool paper) {
         ++bin->steps;
         bin->response += time(Stage::kCompliance) + time(Stage::kSolve) + time(Stage::kCorrect);
         bin->model += time(Stage::kModel);
-        bin->all += all;
+        bin->all += 1e-9 * static_cast<double>(end.wall - start.wall);
+        bin->processor += 1e-9 * static_cast<double>(end.processor - start.processor);
       }
     }
     DeviceState device;
     device.time = row.time;
     device.pose = row.device;
     device.velocity = row.device_velocity;
-    const std::int64_t start = monotonic_ns();
+    const ClockReading start = read_clocks();
     driver.tick(device);
-    out.tick.add(monotonic_ns() - start);
+    out.tick.add(start);
   }
   return out;
 }
@@ -96,7 +98,8 @@ Times measure_times(Rig& rig, bool paper) {
 Table make_times_table(const std::string& form, const Times& times) {
   Table table;
   table.title = fmt::format("Slow step against number of contacts that push, {}", form);
-  table.columns = {"steps", "collision response", "linear model", "whole step", "model's share"};
+  table.columns = {"steps",      "collision response",         "linear model",
+                   "whole step", "whole step, processor time", "model's share"};
   for (std::size_t c = 0; c < times.bins.size(); ++c) {
     const Times::Bin& b = times.bins[c];
     if (b.steps < 3) continue;
@@ -106,9 +109,12 @@ Table make_times_table(const std::string& form, const Times& times) {
                            {format_quantity(b.response / n, "s")},
                            {format_quantity(b.model / n, "s")},
                            {format_quantity(b.all / n, "s")},
+                           {format_quantity(b.processor / n, "s")},
                            {format_quantity(100.0 * b.model / b.all, "%")}}});
   }
-  table.note = "The paper, on a Pentium 4: up to 80 ms for the response, at most 0.4 ms for the model, at 25 contacts.";
+  table.note =
+      "By the wall clock, where it does not say otherwise. The paper, on a Pentium 4: up to 80 ms for the response, at "
+      "most 0.4 ms for the model, at 25 contacts.";
   return table;
 }
 
@@ -315,16 +321,24 @@ ExperimentResult run_otaduy_block(const ExperimentOptions& options) {
        Relation::kAtLeast, "N"},
       {"torque of a tool pressed off-centre (error, relative)", "statics", compare_torque(rig.scene()), 0.01,
        Relation::kAtMost, ""},
-      {"slow step at 20 contacts that push or more", "30 Hz or more", most.all / most.steps, 1.0 / 30.0,
+      {"slow step at 20 contacts that push or more, processor time", "30 Hz or more", most.processor / most.steps,
+       1.0 / 30.0, Relation::kAtMost, "s", true},
+      {"slow step at 20 contacts that push or more, wall clock", "30 Hz or more", most.all / most.steps, 1.0 / 30.0,
        Relation::kAtMost, "s", true},
       {"default model's share of it", "\"far from being the bottleneck\"", 100.0 * most.model / most.all, 5.0,
        Relation::kAtMost, "%", true},
-      {"the paper's linear model by itself, at 20 contacts that push or more", "\"a maximum of 400 µs\", 25 contacts",
-       paper_most.model / paper_most.steps, 400e-6, Relation::kAtMost, "s", true},
-      {"tick, mean", "\"250 µs in average\"; asked: 2 % of the period", 1e-9 * times.tick.mean_ns(), 20e-6,
-       Relation::kAtMost, "s", true},
+      // Stages are timed by the wall clock alone; what the processor spends is their share of it.
+      {"the paper's linear model by itself, at 20 contacts that push or more, processor time",
+       "\"a maximum of 400 µs\", 25 contacts",
+       paper_most.model / paper_most.all * paper_most.processor / paper_most.steps, 400e-6, Relation::kAtMost, "s",
+       true},
+      {"the paper's linear model by itself, at 20 contacts that push or more, wall clock",
+       "\"a maximum of 400 µs\", 25 contacts", paper_most.model / paper_most.steps, 400e-6, Relation::kAtMost, "s",
+       true},
   };
   out.claims.insert(out.claims.end(), others.begin(), others.end());
+  add_time_claims("tick, mean", "\"250 µs in average\"; asked: 2 % of the period", times.tick, TimeOf::kMean, 20e-6,
+                  out.claims);
   out.report.title = "A soft block under a cylinder: normal and lateral force";
   out.report.paragraphs = {
       "After Otaduy & Gross 2007, Fig. 3: the hand presses a cylinder of 160 triangles into a block of 2,560 "

@@ -1,7 +1,6 @@
 #include "susa_run.h"
 
 #include <cmath>
-#include <ctime>
 #include <numeric>
 
 #include "palpate/bodies/rigid_body.h"
@@ -10,26 +9,14 @@
 namespace palpate::susa {
 namespace {
 
-/// Of this thread [s]: what a step costs, not how long others kept the processor meanwhile. The paper, too, used a CPU
-/// clock.
-double cpu_seconds() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-/// Writes down what a method's ticks and steps did and cost.
-class Stopwatch final : public LoopWatch {
+/// Writes down what a method's steps did.
+class StepWatch final : public Stopwatch {
  public:
-  Stopwatch(World& world, TimedRun& out, const AfterStep& after) : world_(world), out_(out), after_(after) {}
+  StepWatch(World& world, TimedRun& out, const AfterStep& after) : world_(world), out_(out), after_(after) {}
 
-  void before_tick() noexcept override { tick_start_ = cpu_seconds(); }
-  void after_tick(std::span<const TickRow>) noexcept override {
-    out_.ticks.add(static_cast<std::int64_t>(1e9 * (cpu_seconds() - tick_start_)));
-  }
-  void before_step() override { step_start_ = cpu_seconds(); }
   void after_step(const StepRow& step, std::span<const ToolMessages> tools) override {
-    out_.steps.push_back({step, cpu_seconds() - step_start_});
+    Stopwatch::after_step(step, tools);
+    out_.steps.push_back({step, step_samples.back()});
     if (after_) after_({world_, step, tools[0].feedback.as<accelerance::Feedback>()});
   }
 
@@ -37,7 +24,6 @@ class Stopwatch final : public LoopWatch {
   World& world_;
   TimedRun& out_;
   const AfterStep& after_;
-  double tick_start_ = 0.0, step_start_ = 0.0;
 };
 
 class Keeper final : public RunSink {
@@ -60,14 +46,16 @@ Scene load_at(const std::string& name, double slow_period) {
   return scene;
 }
 
+double TimedStep::stage(Stage stage) const {
+  double all = 0.0;
+  for (const double t : report.stage_time) all += std::isfinite(t) ? t : 0.0;
+  const double t = report.stage_time[as_size(stage)];
+  return std::isfinite(t) && all > 0.0 ? sample.processor * t / all : 0.0;
+}
+
 double TimedRun::stage(Stage stage) const {
   double sum = 0.0;
-  for (const TimedStep& s : steps) {
-    double all = 0.0;
-    for (const double t : s.report.stage_time) all += std::isfinite(t) ? t : 0.0;
-    const double t = s.report.stage_time[as_size(stage)];
-    if (std::isfinite(t) && all > 0.0) sum += s.seconds * t / all;
-  }
+  for (const TimedStep& s : steps) sum += s.stage(stage);
   return steps.empty() ? kNotMeasured : sum / static_cast<double>(steps.size());
 }
 
@@ -77,7 +65,7 @@ TimedRun run_timed(const Scene& scene, World& world, const std::string& method_n
   const std::unique_ptr<Device> device = make_device(scene);
   Method method = make_method(scene, method_name, world, *device);
   const bool slow = method.slow != nullptr;
-  Stopwatch stopwatch(world, out, after);
+  StepWatch stopwatch(world, out, after);
   Keeper keeper(out.run.data);
   RunControl control;
   control.stop = options.stop;
@@ -88,12 +76,13 @@ TimedRun run_timed(const Scene& scene, World& world, const std::string& method_n
   out.run.data.name = name;
   out.run.data.tick_times = out.run.summary.tick_times;
   out.run.data.step_times = out.run.summary.step_times;
-  Histogram steps;
-  for (const TimedStep& s : out.steps) steps.add(static_cast<std::int64_t>(1e9 * s.seconds));
-  const Histogram& times = slow ? steps : out.ticks;
+  out.ticks = stopwatch.ticks;
+  out.tick_samples = std::move(stopwatch.tick_samples);
+  const BothTimes& times = slow ? stopwatch.steps : stopwatch.ticks;
   const double period = slow ? scene.run.slow_period : scene.run.dt;
-  out.duty = 1e-9 * times.mean_ns() / period;
-  out.worst_duty = 1e-9 * times.compute_percentile_ns(0.95) / period;
+  out.duty = read_time(times.processor, TimeOf::kMean) / period;
+  out.worst_duty = 1e-9 * times.processor.compute_percentile_ns(0.95) / period;
+  out.wall_duty = read_time(times.wall, TimeOf::kMean) / period;
   return out;
 }
 

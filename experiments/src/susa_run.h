@@ -7,6 +7,7 @@
 #include "palpate/experiments/experiment.h"
 #include "palpate/experiments/scene_run.h"
 #include "palpate/methods/accelerance_feedback.h"
+#include "stopwatch.h"
 
 // What the experiments after Susa, Sato & Hasegawa 2011 share.
 namespace palpate::susa {
@@ -17,18 +18,21 @@ Scene load_at(const std::string& name, double slow_period);
 /// One slow step as it was: with its times, which recordings of lockstep runs leave out.
 struct TimedStep {
   StepReport report;
-  double seconds = 0.0;  ///< of computing
+  Stopwatch::Sample sample;
+  double stage(Stage stage) const;  ///< its share of the processor time [s]
 };
 
 /// A run and what it cost.
 struct TimedRun {
   SceneRun run;
   std::vector<TimedStep> steps;
-  Histogram ticks;  ///< computing time
-  /// Mean slow step, or tick of a method without one, over its period.
+  BothTimes ticks;
+  std::vector<Stopwatch::Sample> tick_samples;
+  /// Mean processor time of a slow step, or of a tick of a method without one, over its period.
   double duty = 0.0;
   double worst_duty = 0.0;          ///< of the 95th percentile
-  double stage(Stage stage) const;  ///< mean computing time [s]
+  double wall_duty = 0.0;           ///< the mean by the wall clock
+  double stage(Stage stage) const;  ///< mean processor time [s]
 };
 
 /// A slow step that has been made.

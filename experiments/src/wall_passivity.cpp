@@ -24,8 +24,11 @@ double compute_unrest(const RunData& run) {
   return std::sqrt(sum / static_cast<double>(n));
 }
 
-double final_energy(const RunData& run) {
-  return run.ticks.back().energy;
+/// The most that the hand was ever given, beyond what it gave [J].
+double peak_energy(const RunData& run) {
+  double most = 0.0;
+  for (const TickRow& row : run.ticks) most = std::max(most, row.energy);
+  return most;
 }
 
 Plot make_force_plot(const RunData& run, const std::string& title) {
@@ -103,14 +106,15 @@ ExperimentResult run_wall_passivity(const ExperimentOptions& options) {
   out.claims = {
       {"below the limit the wall settles (force RMS about its mean, last second)", "passive for K < 2b/T", settled,
        0.01, Relation::kAtMost, "N"},
-      {"below the limit it gives the hand no energy", "passive", final_energy(runs[0]), 0.0, Relation::kAtMost, "J"},
+      {"below the limit: most energy ever given to the hand", "passive", peak_energy(runs[0]), 1e-4, Relation::kAtMost,
+       "J"},
       {"far above the limit it oscillates", "not passive", shaking, 1.0, Relation::kAtLeast, "N"},
-      {"the observer sees the energy", "E > 0 shows activity (Hannaford & Ryu 2002)", final_energy(runs[1]), 0.1,
+      {"the observer sees the energy", "E > 0 shows activity (Hannaford & Ryu 2002)", peak_energy(runs[1]), 0.1,
        Relation::kAtLeast, "J"},
       {"the controller calms it (oscillation left)", "the controller dissipates what was generated", calmed / shaking,
        0.2, Relation::kAtMost, ""},
       {"the controller keeps the energy given down (of what was given without it)", "E stays near 0",
-       final_energy(runs[2]) / final_energy(runs[1]), 0.05, Relation::kAtMost, ""},
+       peak_energy(runs[2]) / peak_energy(runs[1]), 0.05, Relation::kAtMost, ""},
   };
   out.report.title = "A virtual wall and the passive stiffness";
   out.report.paragraphs = {

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include <algorithm>
 #include <cmath>
 
 #include "experiments.h"
+#include "stopwatch.h"
 #include "zhuang_runs.h"
 
 // Zhuang & Canny 2000, section 6: "real-time graphics and haptics for a mesh of several hundred vertices". How many are
@@ -19,16 +18,10 @@ using Relation = MeasuredClaim::Relation;
 
 constexpr double kPeriod = 1.0 / 30.0;
 
-/// Time that this thread has had a core for [s]: other work on the machine does not count.
-double read_core_time() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 struct Load {
   int vertices = 0, steps = 0;
-  double share = 0.0;  ///< core time of a slow step over the slow period, median
+  /// Of a slow step over the slow period, median: processor time, and by the wall clock.
+  double share = 0.0, wall_share = 0.0;
 };
 
 Load measure(int cells) {
@@ -47,16 +40,19 @@ Load measure(int cells) {
   out.vertices = world.bodies()[0].body->block_count();
   DeviceState hand = device->read(0.0);
   hand.pose.position.y() = 0.0205;
-  std::vector<double> times;
+  std::vector<double> times, wall_times;
   for (int i = 0; i < 12; ++i) {
     hand.pose.position.y() -= 0.0005;
     driver.tick(hand);
-    const double start = read_core_time();
+    const ClockReading start = read_clocks();
     out.steps = driver.step().iterations;
-    times.push_back((read_core_time() - start) / kPeriod);
+    const ClockReading end = read_clocks();
+    times.push_back(1e-9 * static_cast<double>(end.processor - start.processor) / kPeriod);
+    wall_times.push_back(1e-9 * static_cast<double>(end.wall - start.wall) / kPeriod);
   }
-  std::nth_element(times.begin(), times.begin() + 6, times.end());
+  for (std::vector<double>* all : {&times, &wall_times}) std::nth_element(all->begin(), all->begin() + 6, all->end());
   out.share = times[6];
+  out.wall_share = wall_times[6];
   return out;
 }
 
@@ -66,10 +62,11 @@ static ExperimentResult reproduce_realtime(const ExperimentOptions& options) {
   ExperimentResult out;
   Table table;
   table.title = "A slow step of 33 ms";
-  table.columns = {"integration steps", "core time over real time", "a step and vertex"};
+  table.columns = {"integration steps", "processor time over real time", "wall clock over real time",
+                   "a step and vertex"};
   Series series;
   series.name = "pressed block, E = 10 kPa";
-  double at_five_thousand = kNotAvailable;
+  double at_five_thousand = kNotAvailable, wall_at_five_thousand = kNotAvailable;
   for (const int cells : {6, 8, 10, 12, 14, 17, 20}) {
     if ((options.stop && options.stop->load()) || (options.quick && cells > 10)) break;
     if (options.progress) options.progress(fmt::format("{}³ cells", cells), 0.0);
@@ -77,10 +74,13 @@ static ExperimentResult reproduce_realtime(const ExperimentOptions& options) {
     table.rows.push_back({fmt::format("{} vertices", load.vertices),
                           {{fmt::format("{}", load.steps)},
                            {fmt::format("{:.3f}", load.share)},
+                           {fmt::format("{:.3f}", load.wall_share)},
                            {format_quantity(load.share * kPeriod / load.steps / load.vertices, "s")}}});
     series.x.push_back(load.vertices);
     series.y.push_back(load.share);
-    if (std::isnan(at_five_thousand) && load.vertices >= 5000) at_five_thousand = load.share;
+    if (!std::isnan(at_five_thousand) || load.vertices < 5000) continue;
+    at_five_thousand = load.share;
+    wall_at_five_thousand = load.wall_share;
   }
   // Slope of a line through the logarithms, and where it meets 1.
   double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -99,19 +99,21 @@ static ExperimentResult reproduce_realtime(const ExperimentOptions& options) {
       "times the vertices and n times the steps: 4/3). At that rate real time ends at {:.0f} vertices.",
       slope, std::exp(-offset / slope));
   out.claims = {
-      {"core time over real time at 5,000 vertices or more, E = 10 kPa, in contact", "\"several hundred vertices\"",
-       at_five_thousand, 1.0, Relation::kAtMost, "", true},
+      {"processor time over real time at 5,000 vertices or more, E = 10 kPa, in contact",
+       "\"several hundred vertices\"", at_five_thousand, 1.0, Relation::kAtMost, "", true},
+      {"wall clock over real time at 5,000 vertices or more, E = 10 kPa, in contact", "\"several hundred vertices\"",
+       wall_at_five_thousand, 1.0, Relation::kAtMost, "", true},
       {"power of the growth", "4/3", slope, 1.6, Relation::kAtMost, "", true},
   };
   out.report.title = "Vertices in real time on one core";
   out.report.paragraphs = {
       "A block of 0.1 m, E = 10 kPa, ν = 0.3, pressed by a ball of 20 mm; steps at nine tenths of the stable one, "
       "looked "
-      "up again every eighth. Core time of the slow thread; what else runs on the machine does not count, though it "
-      "shares caches and memory."};
+      "up again every eighth. Processor time of the slow thread: what else runs on the machine does not count, though "
+      "it shares caches and memory; and by the clock on the wall, where it does."};
   out.report.tables = {table};
   Plot plot;
-  plot.title = "Core time over real time";
+  plot.title = "Processor time over real time";
   plot.x_label = "vertices";
   plot.y_label = "share";
   plot.series = {series};

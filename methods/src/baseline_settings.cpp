@@ -10,6 +10,12 @@ void describe(Fields& f, DirectSettings& s) {
             d.predict);
 }
 
+void describe(Fields& f, HalfspaceSettings& s) {
+  const HalfspaceSettings d;
+  f.boolean({.name = "look_ahead", .doc = "the plane is that of where the hand will be"}, s.look_ahead, d.look_ahead);
+  f.boolean({.name = "blend", .doc = "a new plane comes to its place over one slow period"}, s.blend, d.blend);
+}
+
 void describe(Fields& f, DoubleCouplingSettings& s) {
   const DoubleCouplingSettings d;
   f.number({.name = "stiffness", .doc = "of the second coupling, in multiples of the first"}, s.stiffness, d.stiffness,

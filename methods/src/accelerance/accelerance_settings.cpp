@@ -25,6 +25,8 @@ void describe(Fields& f, AcceleranceSettings& s) {
            {0.0, 1e6, true});
   f.integer({.name = "max_bodies", .doc = "direct: whose contacts are felt through"}, s.max_bodies, d.max_bodies,
             {1, 10000});
+  f.integer({.name = "tried_sweeps", .doc = "of the solver in each tried step; 0: direct a third of the world's"},
+            s.tried_sweeps, d.tried_sweeps, {0, 1000000});
   f.number({.name = "tolerance", .doc = "of a tick's contact forces, over the stiffness", .unit = "m"}, s.tolerance,
            d.tolerance, {0.0, 1.0, true});
   f.integer({.name = "max_iterations", .doc = "sweeps of a tick over its contacts"}, s.max_iterations, d.max_iterations,

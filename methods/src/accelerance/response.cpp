@@ -31,10 +31,11 @@ bool Response::try_step(Contacts contacts, const StepRows* rows) {
   tried.request.h = tried.request.elapsed = h_;
   if (absent_ >= 0) tried.request.absent = {&absent_, 1};
   if (rows) tried.request.rows = {&rows, 1};
+  tried.max_iterations = sweeps_;
   // Found anew, its contacts are guesses of what will touch; differences of kept ones are taken.
   if (contacts == Contacts::kKept)
     tried.keep = world_.memory().contacts;
-  else
+  else if (sweeps_ == 0)
     tried.max_iterations = (world_.settings().solver.max_iterations + 2) / 3;
   step_ = palpate::try_step(world_, tried);
   return step_.has_value();

@@ -15,8 +15,9 @@ namespace palpate::accelerance {
 class Response {
  public:
   /// `joints` stays where it is. Tried steps have the length h [s] and leave out the body `absent`, unless that is −1.
-  Response(World& world, const JointFrames& joints, double h, int absent = -1)
-      : world_(world), joints_(joints), h_(h), absent_(absent) {}
+  /// `sweeps`: AcceleranceSettings::tried_sweeps.
+  Response(World& world, const JointFrames& joints, double h, int absent = -1, int sweeps = 0)
+      : world_(world), joints_(joints), h_(h), absent_(absent), sweeps_(sweeps) {}
 
   /// Which contacts a tried step has.
   enum class Contacts : std::uint8_t {
@@ -82,6 +83,7 @@ class Response {
   const JointFrames& joints_;
   const double h_;
   const int absent_;
+  const int sweeps_;
   std::optional<SolvedStep> step_;
   double least_compliance_ = 0.0;
   std::vector<double> delta_;

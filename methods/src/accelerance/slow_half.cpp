@@ -46,7 +46,7 @@ class AcceleranceSlow final : public TypedSlowHalf<Model, Feedback> {
         joints_(c.world),
         local_(joints_),
         tool_(c.body()),
-        response_(c.world, joints_, c.slow_period, c.body()),
+        response_(c.world, joints_, c.slow_period, c.body(), settings_.tried_sweeps),
         springs_(c.world),
         last_(std::make_unique<Model>()) {
     clear_model(*last_);

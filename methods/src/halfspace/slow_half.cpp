@@ -2,6 +2,7 @@
 
 #include "halfspace/halves.h"
 #include "palpate/constraints/problem.h"
+#include "palpate/methods/baseline_settings.h"
 
 namespace palpate::halfspace {
 namespace {
@@ -11,7 +12,8 @@ constexpr double kQueryRadius = 0.020;
 
 class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
  public:
-  explicit HalfspaceSlow(const MethodContext& c) : world_(c) {}
+  explicit HalfspaceSlow(const MethodContext& c)
+      : world_(c), ahead_(c.settings.get<HalfspaceSettings>("halfspace").look_ahead ? 1.5 * c.slow_period : -1.0) {}
 
   StepWish begin(const PointFeedback& feedback, Model& model, StepReport&) override {
     model.planes = model.moving = 0;
@@ -43,23 +45,25 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
 
  private:
   void publish(Model& model, StepReport& report) {
-    const Vec3& proxy = world_.proxy();
+    // The model is used from one to two periods after the proxy was here.
+    const DeviceState& hand = world_.device();
+    const Vec3 at = ahead_ < 0.0 ? world_.proxy() : Vec3(hand.pose.position + ahead_ * hand.velocity.linear);
     TouchPoint nearest;
     bool found = false;
     {
       const StageTimer timer(report, Stage::kDetect);
-      found = world_.find_closest(proxy, kQueryRadius, nearest);
+      found = world_.find_closest(at, kQueryRadius, nearest);
     }
     if (!found) return;
     const StageTimer timer(report, Stage::kModel);
     model.planes = 1;
     // Above an edge or a vertex the contact's normal is the shortest way to it; on the surface or below it that way
     // has no direction or the wrong one, and the surface's own normal stands in.
-    const Vec3 apart = proxy - nearest.closest.point;
-    const bool clear = nearest.signed_distance > 1e-6 * proxy.cwiseAbs().maxCoeff();
+    const Vec3 apart = at - nearest.closest.point;
+    const bool clear = nearest.signed_distance > 1e-6 * at.cwiseAbs().maxCoeff();
     const Vec3 normal = clear ? apart.normalized() : nearest.normal;
     model.plane = {normal, normal.dot(nearest.closest.point), nearest.friction};
-    depth_ = std::max(0.0, -nearest.signed_distance);
+    depth_ = std::max(0.0, ahead_ < 0.0 ? -nearest.signed_distance : model.plane.offset - normal.dot(world_.proxy()));
     if (nearest.surface < 0 || world_.surfaces()[as_size(nearest.surface)].body < 0) return;
     BodyPoint foot;
     foot.element = nearest.closest.triangle;
@@ -71,6 +75,7 @@ class HalfspaceSlow final : public TypedSlowHalf<Model, PointFeedback> {
 
   PointWorld world_;
   Eigen::MatrixXd C_;
+  const double ahead_;  ///< [s]; negative: the plane is that of where the proxy is
   double depth_ = 0.0;  ///< of the proxy below the plane [m]
 };
 

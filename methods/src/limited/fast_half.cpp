@@ -24,7 +24,9 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
         solver_({.tolerance = c.settings.get<LimitedSettings>("limited").tolerance,
                  .max_iterations = c.settings.get<LimitedSettings>("limited").max_iterations,
                  .start_outside = c.world.is_static()}),
-        blend_ticks_(std::max(1, static_cast<int>(std::lround(c.slow_period / c.dt)))) {}
+        blend_ticks_(c.settings.get<LimitedSettings>("limited").blend
+                         ? std::max(1, static_cast<int>(std::lround(c.slow_period / c.dt)))
+                         : 0) {}
 
   TickResult tick(const DeviceState& device, const LimitedPatch& model, PointFeedback& feedback) noexcept override {
     if (model.header.sequence != sequence_) take_over(model);
@@ -63,8 +65,9 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
         offset = held.foot + offset_ - compute_foot(model, t, held.weights);
     }
     solver_.restart(same);
-    offset_ = offset.allFinite() && offset.norm() < kMaxOffset ? offset : Vec3(Vec3::Zero());
-    offset_step_ = offset_ / blend_ticks_;
+    const bool show_there = blend_ticks_ > 0 && offset.allFinite() && offset.norm() < kMaxOffset;
+    offset_ = show_there ? offset : Vec3(Vec3::Zero());
+    offset_step_ = offset_ / std::max(1, blend_ticks_);
     blend_left_ = blend_ticks_;
     if (model.moves == 0) return;
     x -= offset_ + yield_;
@@ -159,7 +162,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
 
   void move(const DeviceState& device, const LimitedPatch& model, const Vec3& free, TickResult& out) noexcept {
     const PatchSolution& s =
-        solver_.solve(model, tool_.position() - offset_ - yield_, free - offset_, tool_.compliance());
+        solver_.solve(model, tool_.position() - offset_ - yield_, free - offset_, tool_.compliance(), yield_);
     yield_ = s.yield;
     tool_.move_to(s.position + offset_ + yield_);
     out.tool.position = tool_.position();
@@ -201,7 +204,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   Vec3 offset_ = Vec3::Zero();       ///< of the patch as it is shown from where it is [m]
   Vec3 offset_step_ = Vec3::Zero();  ///< of one tick [m]
   Vec3 yield_ = Vec3::Zero();        ///< of the patch where it is touched, in the last tick [m]
-  const int blend_ticks_;
+  const int blend_ticks_;            ///< 0: the patch is where it is at once
   int blend_left_ = 0;
   std::array<Held, PatchSolution::kMaxContacts> held_;
   int held_count_ = 0;

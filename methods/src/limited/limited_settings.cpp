@@ -18,6 +18,10 @@ void describe(Fields& f, LimitedSettings& s) {
   f.number({.name = "tolerance", .doc = "a tick has converged when an iteration moves the proxy by less", .unit = "m"},
            s.tolerance, d.tolerance, {1e-14, 1e-3});
   f.integer({.name = "max_iterations", .doc = "of a tick"}, s.max_iterations, d.max_iterations, {4, 1000});
+  f.boolean({.name = "look_ahead", .doc = "the query lies around where the hand will be, not around the proxy"},
+            s.look_ahead, d.look_ahead);
+  f.boolean({.name = "blend", .doc = "what moved between two models comes to its place over one slow period"}, s.blend,
+            d.blend);
 }
 
 }  // namespace palpate

@@ -51,7 +51,7 @@ void PatchSolver::restart(std::span<const std::int32_t> triangles) noexcept {
 }
 
 const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& start, const Vec3& free,
-                                        double compliance) noexcept {
+                                        double compliance, const Vec3& yield) noexcept {
   patch_ = &patch;
   start_ = start;
   w_ = compliance;
@@ -62,9 +62,10 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   solution_ = {};
   solution_.position = start;
   if (!start.allFinite() || !free.allFinite()) return solution_;
-  const double far = (free - start).norm();
+  const Vec3 from = start + yield;
+  const double far = (free - from).norm();
   if (far > kMaxWay) solution_.share = kMaxWay / far;
-  free_ = start + solution_.share * (free - start);
+  free_ = from + solution_.share * (free - from);
   gather();
 
   Vec3 x = options_.from_free ? free_ : start;

@@ -76,9 +76,10 @@ class PatchSolver {
   ~PatchSolver();
 
   /// From `start` (of y), which lies in free space, towards `free`, where the point would go without contact;
-  /// `compliance` is w [m/N]. Sliding is measured from `start`.
-  const PatchSolution& solve(const LimitedPatch& patch, const Vec3& start, const Vec3& free,
-                             double compliance) noexcept;
+  /// `compliance` is w [m/N]. Sliding is measured from `start`. `yield` is what the patch yields already where the
+  /// point stands: its way of this tick is counted from there.
+  const PatchSolution& solve(const LimitedPatch& patch, const Vec3& start, const Vec3& free, double compliance,
+                             const Vec3& yield = Vec3::Zero()) noexcept;
 
   /// Forgets which constraints held the last tick: the patch has changed. Those named (−1: none) begin the next.
   void restart(std::span<const std::int32_t> triangles) noexcept;

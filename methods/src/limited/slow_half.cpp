@@ -11,11 +11,15 @@ namespace {
 
 /// Share of the trusted box within which the proxy must lie when the model is made.
 constexpr double kCovered = 0.8;
+constexpr double kAnywhere = std::numeric_limits<double>::infinity();
 
 class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
  public:
   explicit LimitedSlow(const MethodContext& c)
-      : world_(c), builder_(c.settings.get<LimitedSettings>("limited"), world_), ahead_(1.5 * c.slow_period) {}
+      : world_(c),
+        builder_(c.settings.get<LimitedSettings>("limited"), world_),
+        ahead_(1.5 * c.slow_period),
+        most_ahead_(c.settings.get<LimitedSettings>("limited").look_ahead ? kAnywhere : 0.0) {}
 
   StepWish begin(const PointFeedback& feedback, LimitedPatch&, StepReport&) override { return world_.begin(feedback); }
 
@@ -75,13 +79,13 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
     if (way.cwiseAbs().maxCoeff() > kCovered * model.half_edge)
       builder_.begin(world_.proxy(), world_.proxy(), model, report);
     builder_.finish(model, report);
-    most_ahead_ = kCovered * model.half_edge;
+    if (most_ahead_ > 0.0) most_ahead_ = kCovered * model.half_edge;
   }
 
   PointWorld world_;
   PatchBuilder builder_;
-  const double ahead_;                                           ///< [s]
-  double most_ahead_ = std::numeric_limits<double>::infinity();  ///< what the last patch would have left room for [m]
+  const double ahead_;  ///< [s]
+  double most_ahead_;   ///< what the last patch would have left room for [m]; 0: the proxy stays in the middle
 };
 
 }  // namespace

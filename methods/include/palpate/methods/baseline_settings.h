@@ -13,6 +13,17 @@ struct DirectSettings {
 };
 void describe(Fields& fields, DirectSettings& settings);
 
+/// Of method `halfspace`: what `limited` has beyond the paper's contact model, so that the models can be compared
+/// alone.
+struct HalfspaceSettings {
+  /// The plane is that of where the hand will be when the model is in use. Off, as in the paper: of where the proxy is.
+  bool look_ahead = false;
+  /// A new plane is first shown where the contact was and comes to its place over one slow period. Off: at once.
+  bool blend = false;
+  bool operator==(const HalfspaceSettings&) const = default;
+};
+void describe(Fields& fields, HalfspaceSettings& settings);
+
 /// Of method `double_coupling`: the second coupling, as multiples of the first, which is the tool's.
 struct DoubleCouplingSettings {
   double stiffness = 1.0;  ///< also of the turn

@@ -18,6 +18,10 @@ struct LimitedSettings {
   double depth = 0.010;
   double tolerance = 1e-11;  ///< the tick has converged when an iteration moves the proxy by less [m]
   int max_iterations = 64;   ///< of a tick; then the proxy stops on its way, outside, and goes on in the next
+  /// The query lies around where the hand will be when the model is in use. Off, as in the paper: around the proxy.
+  bool look_ahead = true;
+  /// What has moved between two models comes to its new place over one slow period. Off, as in the paper: at once.
+  bool blend = true;
   bool operator==(const LimitedSettings&) const = default;
 };
 
