@@ -200,7 +200,7 @@ TEST(RegisterMethod, RefusesNamesThatAreTakenOrNoWordsAndSettingsThatNobodyHas) 
     EXPECT_NE(registration_error({name, "", &make_hum, &refuse_nothing}).find("allowed are small letters"),
               std::string::npos);
   }
-  for (const char* owner : {"nobody", "halfspace", "impulse"}) {
+  for (const char* owner : {"nobody", "reference", "impulse"}) {
     const auto shared = SettingsChoice::shared_with(owner);
     EXPECT_NE(registration_error({"hum", "", &make_hum, &refuse_nothing, shared}).find("no method has settings"),
               std::string::npos);

@@ -462,11 +462,13 @@ void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
   corner = (0.5 * (corner + corner.transpose())).eval();
   place = basis.place;
   body_.set_positions(as_nodes(place));
-  // T is known in part, and K + T may then push where the whole would hold: take as much of it as holds.
+  // T is known in part, and a body that is about to buckle yields ever further in a linear model: so much of T is taken
+  // that every motion keeps a share of its stiffness.
+  constexpr double kLeastStiffness = 0.5;
   Eigen::MatrixXd sum(r, r);
   for (double share = 1.0; share > 0.1; share *= 0.5) {
-    sum = out.K.topLeftCorner(r, r);
-    sum.leftCols(count) += share * out.turning.topRows(r);
+    sum = (1.0 - kLeastStiffness) * out.K.topLeftCorner(r, r);
+    sum.leftCols(count) += share * out.turning.topLeftCorner(r, count);
     sum.topRightCorner(count, r - count) = sum.bottomLeftCorner(r - count, count).transpose();
     if (Eigen::LLT<Eigen::MatrixXd>(sum).info() != Eigen::Success) continue;
     out.turning *= share;
