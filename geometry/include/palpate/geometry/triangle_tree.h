@@ -100,8 +100,8 @@ class TriangleTree {
   class Builder;
 
   void update_boxes() noexcept;
-  /// A bit for each slot of the node that has a child. The empty boxes of the others are never near, but for a mesh or a
-  /// query beyond the range of floats no comparison means anything.
+  /// A bit for each slot of the node that has a child. The empty boxes of the others are never near, but for a mesh or
+  /// a query beyond the range of floats no comparison means anything.
   unsigned children(std::int32_t node) const noexcept { return (1u << child_count_[as_size(node)]) - 1u; }
   void fill_adjacency();
   BlockBox fill_block(Block& block) noexcept;
