@@ -29,8 +29,8 @@ struct AcceleranceSettings {
   int max_neighbours = 40;  ///< at most kMostNeighbours; the nearest are kept
   double test_force = 0.1;  ///< least force of a test simulation [N]: the last force may have been none
   int max_bodies = 32;      ///< direct: whose contacts are felt through, counted from the neighbours outward
-  /// Most sweeps of the solver in each tried step, for both ways alike. 0: tests as many as a step of the world, direct,
-  /// whose contacts are found anew and so are guesses, a third of that.
+  /// Most sweeps of the solver in each tried step, for both ways alike. 0: tests as many as a step of the world,
+  /// direct, whose contacts are found anew and so are guesses, a third of that.
   int tried_sweeps = 0;
   double tolerance = 1e-7;  ///< of the tick's contact forces, over the coupling's stiffness [m]
   int max_iterations = 12;  ///< sweeps of a tick over its contacts
