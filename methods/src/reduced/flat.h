@@ -16,4 +16,9 @@ auto flat(Range&& range) noexcept {
   return Eigen::Map<Vector>(vectors.data()->data(), static_cast<Eigen::Index>(3 * vectors.size()));
 }
 
+/// The same the other way round.
+inline std::span<Vec3> as_nodes(Eigen::VectorXd& v) noexcept {
+  return {reinterpret_cast<Vec3*>(v.data()), static_cast<std::size_t>(v.size() / 3)};
+}
+
 }  // namespace palpate::reduced

@@ -183,6 +183,7 @@ bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::Matr
   if (rows > kMaxRows) return false;
   entries_.clear();
   reached_.clear();
+  bool fits = true;
   for (int i = 0; i < rows; ++i) {
     for (const BlockRows::Entry& e : J.row(i)) {
       if (fixed_[as_size(e.block)]) continue;
@@ -191,10 +192,12 @@ bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::Matr
         number = static_cast<std::int32_t>(reached_.size());
         reached_.push_back(e.block);
       }
-      if (number >= 0) entries_.push_back({i, number, e.value});
+      fits = fits && number >= 0;
+      if (fits) entries_.push_back({i, number, e.value});
     }
   }
   for (const std::int32_t v : reached_) reach_number_[as_size(v)] = -1;
+  if (!fits) return false;
   const auto count = static_cast<int>(reached_.size());
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k <= i; ++k) {

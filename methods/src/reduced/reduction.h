@@ -42,6 +42,7 @@ class Reduction {
   bool make_model(std::uint64_t tick, double ahead, const Distances& distances, BodyView<double> out);
 
  private:
+  static constexpr int kStep = 0, kTick = 1;  ///< the body's time steps
   /// A basis that the fast loop may still use.
   struct Basis {
     std::uint64_t tick = 0;

@@ -1,0 +1,156 @@
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "reduced/flat.h"
+#include "reduced/reduction.h"
+
+// What of a basis and a body goes into a model.
+namespace palpate::reduced {
+namespace {
+
+/// Bounds on how fast what the basis leaves out fades in a tick: neither for good, nor with a jump.
+constexpr double kLeastFade = 0.01, kMostFade = 0.2;
+
+}  // namespace
+
+void Reduction::fill(const Basis& basis, BodyView<double> out) {
+  const int r = basis.states;
+  const auto Phi = basis.Phi.leftCols(r);
+  auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);
+  out.damping_one = out.damping_stiffness = 0.0;
+  out.has_D = rayleigh_ ? 0.0 : 1.0;
+  if (rayleigh_) {  // 1 = A(dt) = (1/dt + α) M + (dt + β) K
+    const auto [alpha, beta] = *rayleigh_;
+    const Eigen::MatrixXd root = mass_.cwiseSqrt().asDiagonal() * Phi;
+    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(r, r);
+    M.selfadjointView<Eigen::Lower>().rankUpdate(root.transpose());
+    M.triangularView<Eigen::StrictlyUpper>() = M.transpose();
+    K = (Eigen::MatrixXd::Identity(r, r) - (1.0 / dt_ + alpha) * M) / (dt_ + beta);
+    D = alpha * M + beta * K;
+    out.damping_one = alpha * dt_ / (1.0 + alpha * dt_);
+    out.damping_stiffness = beta - out.damping_one * (dt_ + beta);
+  } else {
+    Eigen::MatrixXd product(Phi.rows(), r);
+    for (int i = 0; i < r; ++i) body_.stiffness().multiply(Phi.col(i), product.col(i));
+    K.noalias() = Phi.transpose() * product;
+    for (int i = 0; i < r; ++i) body_.multiply_damping(Phi.col(i), product.col(i));
+    D.noalias() = Phi.transpose() * product;
+  }
+  out.states = r;
+  out.start_place.setZero();
+  out.start.setZero();
+  out.c.setZero();
+  // Both are among the first vectors, so all of them is in the basis.
+  out.start_place.head(r).noalias() = basis.APhi.leftCols(r).transpose() * (place_ - basis.place);
+  out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * flat(body_.velocities());
+  out.c.head(r).noalias() = Phi.transpose() * flat(body_.forces());
+  out.c.head(r).noalias() += out.D.topLeftCorner(r, r) * out.start.head(r);
+  const auto place = body_.surface().positions;
+  out.place = flat(place);
+  for (int v = 0; v < static_cast<int>(place.size()); ++v) {
+    auto rows = out.Phi.middleRows<3>(3 * v);
+    rows.setZero();
+    for (const Weight& w : weights(v)) rows.leftCols(r).noalias() += w.weight * Phi.middleRows<3>(3 * w.node);
+  }
+}
+
+/// By differences of the elastic forces. Not of a body that nothing holds: as it turns, its stresses turn against the
+/// forces of its contacts, which do not, and only those contacts, which are not in T, keep it from turning ever faster.
+void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
+  out.turning.setZero();
+  if (free_body_) return;
+  const int r = basis.states, count = std::min(r, kTurningStates);
+  constexpr double kLength = 1e-4;  // of the way of a difference, as a part of the elements' size
+  Eigen::VectorXd here = Eigen::VectorXd::Zero(mass_.size()), there = here, place = here;
+  body_.compute_elastic_forces(as_nodes(here));
+  for (int j = 0; j < count; ++j) {
+    const auto direction = basis.Phi.col(j);
+    const double length = kLength * spacing_ / direction.cwiseAbs().maxCoeff();
+    place = basis.place + length * direction;
+    body_.set_positions(as_nodes(place));
+    body_.compute_elastic_forces(as_nodes(there));
+    there = (here - there) / length;
+    out.turning.col(j).head(r).noalias() = basis.Phi.leftCols(r).transpose() * there;
+    out.turning.col(j).head(r) -= out.K.col(j).head(r);
+  }
+  auto corner = out.turning.topLeftCorner(count, count);
+  corner = (0.5 * (corner + corner.transpose())).eval();
+  place = basis.place;
+  body_.set_positions(as_nodes(place));
+  // T is known in part, and a body that is about to buckle yields ever further in a linear model: so much of T is taken
+  // that every motion keeps a share of its stiffness.
+  constexpr double kLeastStiffness = 0.5;
+  Eigen::MatrixXd sum(r, r);
+  for (double share = 1.0; share > 0.1; share *= 0.5) {
+    sum = (1.0 - kLeastStiffness) * out.K.topLeftCorner(r, r);
+    sum.leftCols(count) += share * out.turning.topLeftCorner(r, count);
+    sum.topRightCorner(count, r - count) = sum.bottomLeftCorner(r - count, count).transpose();
+    if (Eigen::LLT<Eigen::MatrixXd>(sum).info() != Eigen::Success) continue;
+    out.turning *= share;
+    return;
+  }
+  out.turning.setZero();
+}
+
+/// What the model before this one sees of this one: for the fast loop, which goes on from where it is.
+void Reduction::fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const {
+  out.before = before.used ? static_cast<double>(before.tick) : -1.0;
+  if (!before.used) return;
+  out.seen.noalias() = before.APhi.transpose() * basis.Phi;
+  out.seen_place.noalias() = before.APhi.transpose() * (basis.place - before.place);
+}
+
+/// What a tick, and a slow step, do to vertices beyond what the states do: exactly within the patch, by the vertex's
+/// own mass and stiffness elsewhere.
+void Reduction::fill_residuals(BodyView<double> out) {
+  const int r = static_cast<int>(out.states), p = static_cast<int>(patch_.size());
+  out.patch_vertices = p;
+  out.number.setConstant(-1.0);
+  rows_.clear();
+  Eigen::MatrixXd own(3 * p, r);
+  for (int i = 0; i < p; ++i) {
+    out.patch[i] = patch_[as_size(i)];
+    out.number[patch_[as_size(i)]] = i;
+    own.middleRows<3>(3 * i) = out.Phi.middleRows<3>(3 * patch_[as_size(i)]).leftCols(r);
+    for (int k = 0; k < 3; ++k) {
+      rows_.begin_row();
+      for (const Weight& w : weights(patch_[as_size(i)])) rows_.add(w.node, w.weight * Vec3::Unit(k));
+    }
+  }
+  W_.setZero(3 * p, 3 * p);
+  body_.add_compliance(kTick, rows_, W_);
+  out.patch_W.topLeftCorner(3 * p, 3 * p) = W_;
+  W_.noalias() -= dt_ * own * own.transpose();
+
+  // A(ΔT) of the states; that of the tick is one, and M = dt (1 − D − dt K).
+  const auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);
+  const double T = slow_period_;
+  Eigen::MatrixXd A = (1.0 - dt_ / T) * D + (T - dt_ * dt_ / T) * K;
+  A.diagonal().array() += dt_ / T;
+  const Eigen::LLT<Eigen::MatrixXd> factor(A);
+  W_step_.setZero(3 * p, 3 * p);
+  body_.add_compliance(kStep, rows_, W_step_);
+  for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
+    const auto Phi = out.Phi.middleRows<3>(3 * v).leftCols(r);
+    const auto at = static_cast<int>(out.number[v]);
+    const double step_states = T * factor.matrixL().solve(Phi.transpose()).squaredNorm();
+    double tick = 0.0, step = 0.0;
+    if (at >= 0) {
+      tick = W_.block<3, 3>(3 * at, 3 * at).trace();
+      step = W_step_.block<3, 3>(3 * at, 3 * at).trace() - step_states;
+    } else {
+      for (const Weight& w : weights(v)) {  // (A⁻¹)_ii is at least 1 / A_ii
+        const double m = body_.masses()[as_size(w.node)], k = body_.stiffness().diagonal(w.node).trace() / 3.0;
+        tick += 3.0 * w.weight * w.weight * dt_ / (m / dt_ + dt_ * k);
+        step += 3.0 * w.weight * w.weight * T / (m / T + T * k);
+      }
+      tick = std::max(0.0, tick - dt_ * Phi.squaredNorm());
+      step = std::max(0.0, step - step_states);
+      out.single[v] = tick / 3.0;
+    }
+    out.fade[v] = std::clamp(step > 0.0 ? tick / step : kMostFade, kLeastFade, kMostFade);
+  }
+}
+
+}  // namespace palpate::reduced
