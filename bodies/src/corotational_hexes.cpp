@@ -1,4 +1,5 @@
 #include "palpate/bodies/corotational_hexes.h"
+#include "palpate/bodies/elastic_forces.h"
 
 #include <algorithm>
 
@@ -133,19 +134,19 @@ CorotationalHexes::CorotationalHexes(const HexGrid& grid, std::span<const Materi
   }
 }
 
-CorotationalHexes::Turned CorotationalHexes::turn(const Group& g) const noexcept {
-  const Vector x0 = gather(position_data(), g.node[0]);
+CorotationalHexes::Turned CorotationalHexes::turn(const Group& g, const Vec3& cell, const double* positions) noexcept {
+  const Vector x0 = gather(positions, g.node[0]);
   Vector x[8];
   x[0] = Vector{};
   // Differences across the cell, averaged over its four parallel edges, give the gradient at the centre.
   Vector across[3] = {};
   for (int a = 1; a < 8; ++a) {
-    x[a] = gather(position_data(), g.node[a]) - x0;
+    x[a] = gather(positions, g.node[a]) - x0;
     for (int axis = 0; axis < 3; ++axis) across[axis] = (a >> axis & 1) ? across[axis] + x[a] : across[axis] - x[a];
   }
   Matrix F;
   for (int i = 0; i < 3; ++i) {
-    for (int axis = 0; axis < 3; ++axis) F.m[i][axis] = across[axis].v[i] * (0.25 / cell_[axis]);
+    for (int axis = 0; axis < 3; ++axis) F.m[i][axis] = across[axis].v[i] * (0.25 / cell[axis]);
   }
   Turned t;
   t.R = compute_rotations(F);
@@ -153,10 +154,56 @@ CorotationalHexes::Turned CorotationalHexes::turn(const Group& g) const noexcept
   for (int a = 1; a < 8; ++a) {
     t.u[a] = times_transpose(t.R, x[a]);
     for (int axis = 0; axis < 3; ++axis) {
-      if (a >> axis & 1) t.u[a].v[axis] -= cell_[axis];
+      if (a >> axis & 1) t.u[a].v[axis] -= cell[axis];
     }
   }
   return t;
+}
+
+CorotationalHexes::Turned CorotationalHexes::turn(const Group& g) const noexcept {
+  return turn(g, cell_, position_data());
+}
+
+/// w R K₀ u at the corners of four hexes.
+template <typename Turned>
+static void subtract_forces(const double* K, const Turned& t, Double4 weight, const std::int32_t (*node)[kLanes],
+                            double* force) noexcept {
+  for (int a = 0; a < 8; ++a) scatter_add(-weight * (t.R * rest_force(K, a, t.u)), force, node[a]);
+}
+
+/// A piece is a group.
+class CorotationalHexes::Pieces final : public ElasticForces {
+ public:
+  explicit Pieces(const CorotationalHexes& body)
+      : cell_(body.cell_),
+        groups_(body.groups_),
+        rest_stiffness_(body.rest_stiffness_),
+        positions_(as_size(body.node_count())),
+        forces_(positions_) {}
+
+  int pieces() const noexcept override { return static_cast<int>(groups_.size()); }
+  void begin(std::span<const Vec3> positions) noexcept override {
+    std::copy(positions.begin(), positions.end(), positions_.begin());
+    std::fill(forces_.begin(), forces_.end(), Vec3::Zero());
+  }
+  void add(int first, int end) noexcept override {
+    for (int i = first; i < end; ++i) {
+      const Group& g = groups_[as_size(i)];
+      subtract_forces(rest_stiffness_[as_size(g.region)].data(), turn(g, cell_, positions_.data()->data()),
+                      load(g.weight), g.node, forces_.data()->data());
+    }
+  }
+  void finish(std::span<Vec3> out) noexcept override { std::copy(forces_.begin(), forces_.end(), out.begin()); }
+
+ private:
+  const Vec3 cell_;
+  const std::vector<Group> groups_;
+  const std::vector<RestStiffness> rest_stiffness_;
+  std::vector<Vec3> positions_, forces_;
+};
+
+std::unique_ptr<ElasticForces> CorotationalHexes::make_elastic_forces() const {
+  return std::make_unique<Pieces>(*this);
 }
 
 template <bool kSystem>
@@ -165,7 +212,7 @@ void CorotationalHexes::add_groups(const Assembly& out) const noexcept {
     const double* K = rest_stiffness_[g.region].data();
     const Turned t = turn(g);
     const Double4 weight = load(g.weight);
-    for (int a = 0; a < 8; ++a) scatter_add(-weight * (t.R * rest_force(K, a, t.u)), out.force, g.node[a]);
+    subtract_forces(K, t, weight, g.node, out.force);
     if constexpr (kSystem) {
       int pair = 0;
       for (int a = 0; a < 8; ++a) {

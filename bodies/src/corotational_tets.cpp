@@ -1,4 +1,5 @@
 #include "palpate/bodies/corotational_tets.h"
+#include "palpate/bodies/elastic_forces.h"
 
 #include <algorithm>
 
@@ -87,16 +88,13 @@ struct Columns {
 
 }  // namespace
 
-/// Positions, then room for forces.
-double* CorotationalTets::pad_positions() const noexcept {
-  const auto x = positions();
-  for (std::size_t i = 0; i < x.size(); ++i) store(padded_.data() + 4 * i, Double4{x[i][0], x[i][1], x[i][2], 0.0});
-  return padded_.data();
+void CorotationalTets::pad(std::span<const Vec3> x, double* out) noexcept {
+  for (std::size_t i = 0; i < x.size(); ++i) store(out + 4 * i, Double4{x[i][0], x[i][1], x[i][2], 0.0});
 }
 
 template <bool kSystem>
-void CorotationalTets::add_group(const Group& g, const Matrix& F, const Matrix& R, double* force,
-                                 double* turned) const noexcept {
+void CorotationalTets::add_group(const Group& g, const Matrix& F, const Matrix& R, const Target& out,
+                                 double* turned) noexcept {
   Vector c[4];
   for (int a = 1; a < 4; ++a) {
     const auto& b = g.gradient[a - 1];
@@ -106,38 +104,78 @@ void CorotationalTets::add_group(const Group& g, const Matrix& F, const Matrix& 
   // In the world frame the strain RεRᵀ is FRᵀ − I.
   const Matrix stretch = times_transposed(F, R);
   const Double4 mu = load(g.mu), lambda = load(g.lambda), theta = trace(stretch) - 3.0;
-  subtract_stress_forces(g, symmetric_part(stretch, mu, lambda * theta - 2.0 * mu), c, force);
+  subtract_stress_forces(g, symmetric_part(stretch, mu, lambda * theta - 2.0 * mu), c, out.forces);
   for (int lane = 0; lane < kLanes; ++lane) {
     if (g.share[lane] < 0) continue;
-    VolumePatches::Share& share = patches_->share(g.share[lane]);
+    VolumePatches::Share& share = out.patches->share(g.share[lane]);
     share.dilatation = g.volume[lane] * theta[lane];
     for (int a = 0; a < 3; ++a) {
       for (int axis = 0; axis < 3; ++axis) share.gradient[a][axis] = g.volume[lane] * c[a + 1].v[axis][lane];
     }
   }
-  if constexpr (kSystem) store_turned(c, load(g.root_volume), turned, turned_stride_);
+  if constexpr (kSystem) store_turned(c, load(g.root_volume), turned, out.turned_stride);
 }
 
 template <bool kSystem>
-void CorotationalTets::add_groups(const Assembly& out) const noexcept {
-  const double* x = pad_positions();
-  double* force = padded_.data() + 4 * positions().size();
-  std::fill_n(force, 4 * positions().size(), 0.0);
-  double* turned = turned_.data();
-  for (std::size_t g = 0; g + 1 < groups_.size(); g += 2, turned += 24) {
+void CorotationalTets::add_groups(std::span<const Group> groups, Target out) noexcept {
+  double* turned = out.turned;
+  std::size_t g = 0;
+  for (; g + 1 < groups.size(); g += 2, turned += kSystem ? 24 : 0) {
     Matrix F[2], R[2];
-    for (int i = 0; i < 2; ++i) compute_gradient(groups_[g + i], x, F[i]);
+    for (int i = 0; i < 2; ++i) compute_gradient(groups[g + i], out.positions, F[i]);
     compute_rotations(F, R);
-    for (int i = 0; i < 2; ++i) add_group<kSystem>(groups_[g + i], F[i], R[i], force, turned + 12 * i);
+    for (int i = 0; i < 2; ++i) add_group<kSystem>(groups[g + i], F[i], R[i], out, kSystem ? turned + 12 * i : nullptr);
   }
-  if (groups_.size() % 2 == 1) {
+  if (g < groups.size()) {
     Matrix F;
-    compute_gradient(groups_.back(), x, F);
-    add_group<kSystem>(groups_.back(), F, compute_rotations(F), force, turned);
+    compute_gradient(groups[g], out.positions, F);
+    add_group<kSystem>(groups[g], F, compute_rotations(F), out, turned);
   }
-  for (std::size_t i = 0; i < positions().size(); ++i) {
-    for (int axis = 0; axis < 3; ++axis) out.force[3 * i + axis] += force[4 * i + axis];
+}
+
+/// The scratch has the positions, then room for forces.
+template <bool kSystem>
+void CorotationalTets::add_all_groups(double* out) const noexcept {
+  const std::size_t nodes = positions().size();
+  double* force = padded_.data() + 4 * nodes;
+  pad(positions(), padded_.data());
+  std::fill_n(force, 4 * nodes, 0.0);
+  add_groups<kSystem>(groups_, {padded_.data(), force, patches_.get(), turned_.data(), turned_stride_});
+  for (std::size_t i = 0; i < nodes; ++i) {
+    for (int axis = 0; axis < 3; ++axis) out[3 * i + axis] += force[4 * i + axis];
   }
+}
+
+/// A piece is a group.
+class CorotationalTets::Pieces final : public ElasticForces {
+ public:
+  explicit Pieces(const CorotationalTets& body)
+      : groups_(body.groups_), patches_(*body.patches_), padded_(8 * as_size(body.node_count()), 0.0) {}
+
+  int pieces() const noexcept override { return static_cast<int>(groups_.size()); }
+  void begin(std::span<const Vec3> positions) noexcept override {
+    pad(positions, padded_.data());
+    std::fill_n(forces(), padded_.size() / 2, 0.0);
+  }
+  void add(int first, int end) noexcept override {
+    add_groups<false>(std::span(groups_).subspan(as_size(first), as_size(end - first)),
+                      {padded_.data(), forces(), &patches_, nullptr, 0});
+  }
+  void finish(std::span<Vec3> out) noexcept override {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = Eigen::Map<const Vec3>(forces() + 4 * i);
+    add_patch_forces(patches_, out.data()->data());
+  }
+
+ private:
+  double* forces() noexcept { return padded_.data() + padded_.size() / 2; }
+
+  const std::vector<Group> groups_;
+  VolumePatches patches_;
+  std::vector<double, Eigen::aligned_allocator<double>> padded_;  ///< positions, then forces
+};
+
+std::unique_ptr<ElasticForces> CorotationalTets::make_elastic_forces() const {
+  return std::make_unique<Pieces>(*this);
 }
 
 template <bool kDamping>
@@ -191,31 +229,30 @@ void CorotationalTets::set_blocks(const Assembly& out) const noexcept {
 }
 
 bool CorotationalTets::assemble(const Assembly& out) noexcept {
-  add_groups<true>(out);
+  add_all_groups<true>(out.force);
   out.damping_blocks ? set_blocks<true>(out) : set_blocks<false>(out);
-  add_patch_forces(out);
+  add_patch_forces(*patches_, out.force);
   if (patches_->size() == 0) return true;
   patches_->add_stiffness(out.blocks, out.damping_blocks);
   return false;
 }
 
-void CorotationalTets::add_patch_forces(const Assembly& out) const noexcept {
-  patches_->gather_pressures();
-  patches_->gather_gradients();
-  patches_->add_forces(out.force);
+void CorotationalTets::add_patch_forces(VolumePatches& patches, double* force) noexcept {
+  patches.gather_pressures();
+  patches.gather_gradients();
+  patches.add_forces(force);
 }
 
 void CorotationalTets::compute_elastic_forces(std::span<Vec3> forces) const noexcept {
   std::fill(forces.begin(), forces.end(), Vec3::Zero());
-  Assembly out{};
-  out.force = forces.data()->data();
-  add_groups<false>(out);
-  add_patch_forces(out);
+  add_all_groups<false>(forces.data()->data());
+  add_patch_forces(*patches_, forces.data()->data());
 }
 
 double CorotationalTets::compute_elastic_energy() const noexcept {
   double energy = 0.0;
-  const double* x = pad_positions();
+  pad(positions(), padded_.data());
+  const double* x = padded_.data();
   for (const Group& g : groups_) {
     Matrix F;
     compute_gradient(g, x, F);
@@ -237,7 +274,8 @@ double CorotationalTets::compute_elastic_energy() const noexcept {
 }
 
 void CorotationalTets::add_stress(std::span<std::array<double, 2>> nodes) const noexcept {
-  const double* x = pad_positions();
+  pad(positions(), padded_.data());
+  const double* x = padded_.data();
   for (const Group& g : groups_) {
     Matrix F;
     compute_gradient(g, x, F);

@@ -1,4 +1,5 @@
 #include "palpate/bodies/nonlinear_tets.h"
+#include "palpate/bodies/elastic_forces.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -116,8 +117,7 @@ std::vector<NonlinearTets::RestElement> NonlinearTets::list_elements() const {
   return out;
 }
 
-Mat3 NonlinearTets::compute_gradient(const Element& e) const noexcept {
-  const auto x = positions();
+Mat3 NonlinearTets::compute_gradient(const Element& e, std::span<const Vec3> x) noexcept {
   Mat3 F = (x[e.node[1]] - x[e.node[0]]) * e.gradient[1].transpose();
   F += (x[e.node[2]] - x[e.node[0]]) * e.gradient[2].transpose();
   F += (x[e.node[3]] - x[e.node[0]]) * e.gradient[3].transpose();
@@ -125,8 +125,8 @@ Mat3 NonlinearTets::compute_gradient(const Element& e) const noexcept {
 }
 
 /// θ.
-double NonlinearTets::compute_dilatation(const Mat3& F) const noexcept {
-  return model_ == HyperelasticModel::kStVenantKirchhoff ? 0.5 * (F.squaredNorm() - 3.0) : F.determinant() - 1.0;
+double NonlinearTets::compute_dilatation(HyperelasticModel model, const Mat3& F) noexcept {
+  return model == HyperelasticModel::kStVenantKirchhoff ? 0.5 * (F.squaredNorm() - 3.0) : F.determinant() - 1.0;
 }
 
 /// ∂θ/∂F.
@@ -135,8 +135,9 @@ Mat3 NonlinearTets::compute_dilatation_gradient(const Mat3& F) const noexcept {
 }
 
 /// λθ of the element, or of its patch.
-double NonlinearTets::compute_pressure(const Element& e, const Mat3& F) const noexcept {
-  return e.share >= 0 ? patches_->pressure(e.share) : e.lambda * compute_dilatation(F);
+double NonlinearTets::compute_pressure(HyperelasticModel model, const VolumePatches& patches, const Element& e,
+                                       const Mat3& F) noexcept {
+  return e.share >= 0 ? patches.pressure(e.share) : e.lambda * compute_dilatation(model, F);
 }
 
 void NonlinearTets::gather_pressures() const noexcept {
@@ -174,9 +175,8 @@ double NonlinearTets::compute_energy_density(const Element& e, const Mat3& F) co
   return 0.5 * e.mu * (growth - std::log1p(0.25 * growth)) + volumetric - kNeoHookeanRest * e.mu * theta;
 }
 
-Mat3 NonlinearTets::compute_stress(const Element& e, const Mat3& F) const noexcept {
-  const double pressure = compute_pressure(e, F);
-  if (model_ == HyperelasticModel::kStVenantKirchhoff) {
+Mat3 NonlinearTets::compute_stress(HyperelasticModel model, const Element& e, const Mat3& F, double pressure) noexcept {
+  if (model == HyperelasticModel::kStVenantKirchhoff) {
     const Mat3 twice_E = F.transpose() * F - Mat3::Identity();
     Mat3 P = F * (e.mu * twice_E + pressure * Mat3::Identity());
     const double crushed = kCrushedBelow - F.determinant();
@@ -262,15 +262,67 @@ void NonlinearTets::compute_elastic_forces(std::span<Vec3> forces) const noexcep
   std::fill(forces.begin(), forces.end(), Vec3::Zero());
   gather_pressures();
   for (const Element& e : elements_) {
-    const Mat3 P = e.volume * compute_stress(e, compute_gradient(e));
-    Vec3 rest = Vec3::Zero();
-    for (int a = 1; a < 4; ++a) {
-      const Vec3 f = P * e.gradient[a];
-      forces[e.node[a]] -= f;
-      rest += f;
-    }
-    forces[e.node[0]] += rest;
+    subtract_forces(e, e.volume * compute_stress(e, compute_gradient(e)), forces);
   }
+}
+
+/// P b_a at the nodes, P times the volume; node 0 gets what balances the others.
+void NonlinearTets::subtract_forces(const Element& e, const Mat3& P, std::span<Vec3> forces) noexcept {
+  Vec3 rest = Vec3::Zero();
+  for (int a = 1; a < 4; ++a) {
+    const Vec3 f = P * e.gradient[a];
+    forces[e.node[a]] -= f;
+    rest += f;
+  }
+  forces[e.node[0]] += rest;
+}
+
+/// First the dilatations of all elements, for patches, then their forces, eight elements a piece.
+class NonlinearTets::Pieces final : public ElasticForces {
+ public:
+  explicit Pieces(const NonlinearTets& body)
+      : model_(body.model_),
+        elements_(body.elements_),
+        patches_(*body.patches_),
+        positions_(as_size(body.node_count())),
+        forces_(positions_) {}
+
+  int pieces() const noexcept override { return first_forces() + whole(); }
+  void begin(std::span<const Vec3> positions) noexcept override {
+    std::copy(positions.begin(), positions.end(), positions_.begin());
+    std::fill(forces_.begin(), forces_.end(), Vec3::Zero());
+  }
+  void add(int first, int end) noexcept override {
+    for (int piece = first; piece < end; ++piece) {
+      const int at = piece < first_forces() ? piece : piece - first_forces();
+      if (at == 0 && piece > 0) patches_.gather_pressures();
+      const auto members = std::span(elements_).subspan(as_size(kElements * at));
+      for (const Element& e : members.first(std::min<std::size_t>(kElements, members.size()))) {
+        const Mat3 F = compute_gradient(e, positions_);
+        if (piece >= first_forces()) {
+          subtract_forces(e, e.volume * compute_stress(model_, e, F, compute_pressure(model_, patches_, e, F)),
+                          forces_);
+        } else if (e.share >= 0) {
+          patches_.share(e.share).dilatation = e.volume * compute_dilatation(model_, F);
+        }
+      }
+    }
+  }
+  void finish(std::span<Vec3> out) noexcept override { std::copy(forces_.begin(), forces_.end(), out.begin()); }
+
+ private:
+  static constexpr int kElements = 8;
+  int whole() const noexcept { return (static_cast<int>(elements_.size()) + kElements - 1) / kElements; }
+  int first_forces() const noexcept { return patches_.size() == 0 ? 0 : whole(); }
+
+  const HyperelasticModel model_;
+  const std::vector<Element> elements_;
+  VolumePatches patches_;
+  std::vector<Vec3> positions_, forces_;
+};
+
+std::unique_ptr<ElasticForces> NonlinearTets::make_elastic_forces() const {
+  return std::make_unique<Pieces>(*this);
 }
 
 double NonlinearTets::compute_elastic_energy() const noexcept {

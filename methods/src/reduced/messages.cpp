@@ -19,7 +19,8 @@ Layout::Layout(const World& world) {
     if (!is_reduced(world, i)) continue;
     soft.push_back(i);
     const auto vertices = static_cast<int>(world.body(i)->surface().positions.size());
-    reduced.emplace_back(vertices, model_numbers, feedback_numbers);
+    const int nodes = dynamic_cast<const FemBody&>(*world.body(i)).node_count();
+    reduced.emplace_back(vertices, nodes, model_numbers, feedback_numbers);
     model_numbers += reduced.back().model_size();
     feedback_numbers += reduced.back().feedback_size();
   }

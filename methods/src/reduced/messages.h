@@ -45,6 +45,10 @@ struct BodyView {
   Map<Eigen::MatrixXd> K, D;
   Map<Eigen::MatrixXd> turning;  ///< the first columns of T; symmetric in its upper part
   Vector c;
+  Vector node_place;             ///< x₀ of the nodes [m]
+  Map<RowMatrix> node_Phi;       ///< Φ of the nodes
+  Vector elastic;                ///< Φᵀf of the elastic forces at x₀ …
+  Vector start_elastic;          ///< Φᵀf of the elastic forces at the tick that the model is of
   Vector start_place;            ///< q of the tick that the model is of …
   Vector start;                  ///< … and q̇, which is q̇₀
   Map<Eigen::MatrixXd> seen;     ///< the states as those of the model before: Φ₋ᵀA₋Φ …
@@ -67,10 +71,11 @@ void subtract_turning(const Turning& turning, const State& q, Change&& change) n
 /// Where the numbers of one soft body are.
 class BodyLayout {
  public:
-  BodyLayout(int vertices, std::size_t model_begin, std::size_t feedback_begin)
-      : vertices_(vertices), model_begin_(model_begin), feedback_begin_(feedback_begin) {}
+  BodyLayout(int vertices, int nodes, std::size_t model_begin, std::size_t feedback_begin)
+      : vertices_(vertices), nodes_(nodes), model_begin_(model_begin), feedback_begin_(feedback_begin) {}
 
   int vertices() const noexcept { return vertices_; }
+  int nodes() const noexcept { return nodes_; }
   std::size_t model_size() const noexcept { return find_model<const double>(nullptr).second; }
   std::size_t feedback_size() const noexcept { return 2 * kMaxStates + 3 * as_size(vertices_); }
 
@@ -103,8 +108,8 @@ class BodyLayout {
       return p;
     };
     constexpr Eigen::Index s = kMaxStates, p = kMaxPatchVertices;
-    const Eigen::Index v = vertices_;
-    const auto size = [](Eigen::Index n) { return static_cast<std::size_t>(n); };
+    const Eigen::Index v = vertices_, n = nodes_;
+    const auto size = [](Eigen::Index count) { return static_cast<std::size_t>(count); };
     Number* head = take(6);
     using View = BodyView<Number>;
     View out{head[0],
@@ -119,6 +124,10 @@ class BodyLayout {
              {take(size(s * s)), s, s},
              {take(size(s * kTurningStates)), s, kTurningStates},
              {take(size(s)), s},
+             {take(size(3 * n)), 3 * n},
+             {take(size(3 * n * s)), 3 * n, s},
+             {take(size(s)), s},
+             {take(size(s)), s},
              {take(size(s)), s},
              {take(size(s)), s},
              {take(size(s * s)), s, s},
@@ -131,7 +140,7 @@ class BodyLayout {
     return {out, at - model_begin_};
   }
 
-  int vertices_;
+  int vertices_, nodes_;
   std::size_t model_begin_, feedback_begin_;
 };
 

@@ -20,14 +20,15 @@ double sum(simd::Double4 x) noexcept {
 
 }  // namespace
 
-ReducedBody::ReducedBody(const BodySurface& original, std::vector<std::uint8_t> fixed, double dt)
-    : triangles_(original.triangles.begin(), original.triangles.end()),
+ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt)
+    : triangles_(original.surface().triangles.begin(), original.surface().triangles.end()),
       fixed_(std::move(fixed)),
       dt_(dt),
       q_(Eigen::VectorXd::Zero(kMaxStates)),
-      velocities_(original.positions.size() + as_size(kStateBlocks), Vec3::Zero()),
-      left_out_(original.positions.size(), Vec3::Zero()),
-      positions_(original.positions.begin(), original.positions.end()),
+      elastic_(original.make_elastic_forces(), original.node_count()),
+      velocities_(original.surface().positions.size() + as_size(kStateBlocks), Vec3::Zero()),
+      left_out_(original.surface().positions.size(), Vec3::Zero()),
+      positions_(original.surface().positions.begin(), original.surface().positions.end()),
       is_watched_(positions_.size(), 1),
       is_pinned_(positions_.size(), 0),
       sides_(positions_.size(), 0),
@@ -64,6 +65,7 @@ void ReducedBody::begin(const BodyView<const double>& model) noexcept {
   old_speed_ = speed();
   q_ = model.start_place;
   speed() = model.start;
+  elastic_.begin(model);
 }
 
 void ReducedBody::replay(std::span<const VertexForce> forces, int ticks) noexcept {
@@ -86,6 +88,7 @@ void ReducedBody::keep_states() noexcept {
   change_ = old_speed_;
   change_.noalias() -= model_->seen * speed();
   speed().noalias() += model_->seen.transpose() * change_;
+  elastic_.keep(*model_, old_q_, q_);
 }
 
 void ReducedBody::end_replay() noexcept {
@@ -152,7 +155,7 @@ void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexc
   const auto v = speed().head(r);
   change.tail(kMaxStates - r).setZero();
   ahead_.head(r) = q_.head(r) + (dt_ + model_->damping_stiffness) * v;
-  change.head(r) = model_->c.head(r) - model_->damping_one * v;
+  change.head(r) = model_->c.head(r) + elastic_.pull().head(r) - model_->damping_one * v;
   change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * ahead_.head(r);
   subtract_turning(model_->turning.topLeftCorner(r, std::min(r, kTurningStates)), q_.head(r), change.head(r));
   if (model_->has_D != 0.0) change.head(r).noalias() -= model_->D.topLeftCorner(r, r) * v;
@@ -268,6 +271,7 @@ void ReducedBody::compute_left_out() noexcept {
 void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {
   speed() += flat(dv.subspan(positions_.size()));
   q_ += h * speed();
+  elastic_.work(*model_, q_);
   for (const std::int32_t i : watched_) {
     const auto v = as_size(i);
     positions_[v] += h * (velocities_[v] + dv[v]);

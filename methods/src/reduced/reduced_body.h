@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "palpate/bodies/body.h"
+#include "palpate/bodies/fem_body.h"
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/world/contact_finder.h"
-#include "reduced/messages.h"
+#include "reduced/true_forces.h"
 
 namespace palpate::reduced {
 
@@ -20,7 +20,7 @@ class ReducedBody final : public Body {
  public:
   /// `original` is in the state in which the first model finds it. `fixed` tells of each vertex whether nothing moves
   /// it.
-  ReducedBody(const BodySurface& original, std::vector<std::uint8_t> fixed, double dt);
+  ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt);
   /// A joint holds the point: what carries it is always kept up to date. Set-up.
   void pin(const BodyPoint& point);
 
@@ -115,6 +115,7 @@ class ReducedBody final : public Body {
   const double dt_;
   std::optional<BodyView<const double>> model_;
   Eigen::VectorXd q_;
+  TrueForces elastic_;
   std::vector<Vec3> velocities_;       ///< of the blocks
   std::vector<Vec3> left_out_;         ///< u [m]
   std::vector<Vec3> positions_;        ///< of the vertices

@@ -102,7 +102,8 @@ class Reduction {
   Eigen::MatrixXd C_, AC_;  ///< vectors that a basis is made of, and A(dt) times those
   Eigen::MatrixXd T_;       ///< Φ = C T
   Eigen::MatrixXd W_, W_step_;
-  Eigen::VectorXd push_force_;  ///< on the nodes in the last period, in the mean [N]
+  Eigen::VectorXd push_force_;               ///< on the nodes in the last period, in the mean [N]
+  Eigen::VectorXd start_elastic_, elastic_;  ///< forces where the body is, and where it is linearised [N]
   Eigen::VectorXd force_, free_, tick_free_, scratch_;
   Eigen::VectorXd place_;  ///< of the nodes, at the tick that the model is of [m]
 };

@@ -44,8 +44,14 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
   // Both are among the first vectors, so all of them is in the basis.
   out.start_place.head(r).noalias() = basis.APhi.leftCols(r).transpose() * (place_ - basis.place);
   out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * flat(body_.velocities());
-  out.c.head(r).noalias() = Phi.transpose() * flat(body_.forces());
+  out.c.head(r).noalias() = Phi.transpose() * (flat(body_.forces()) - elastic_);
   out.c.head(r).noalias() += out.D.topLeftCorner(r, r) * out.start.head(r);
+  out.node_place = basis.place;
+  out.node_Phi = basis.Phi;
+  out.elastic.setZero();
+  out.elastic.head(r).noalias() = Phi.transpose() * elastic_;
+  out.start_elastic.setZero();
+  out.start_elastic.head(r).noalias() = Phi.transpose() * start_elastic_;
   const auto place = body_.surface().positions;
   out.place = flat(place);
   for (int v = 0; v < static_cast<int>(place.size()); ++v) {

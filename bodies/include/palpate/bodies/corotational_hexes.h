@@ -47,6 +47,7 @@ class CorotationalHexes final : public FemBody {
                     const CorotationalHexSettings& settings = {});
 
   void compute_elastic_forces(std::span<Vec3> forces) const noexcept override;
+  std::unique_ptr<ElasticForces> make_elastic_forces() const override;
   double compute_elastic_energy() const noexcept override;
 
  protected:
@@ -66,14 +67,17 @@ class CorotationalHexes final : public FemBody {
   struct Turned;
 
   static Model make_model(const HexGrid& grid, std::span<const Material> materials, const TriangleMesh& surface);
+  class Pieces;
+  using RestStiffness = Eigen::Matrix<double, 24, 24, Eigen::RowMajor>;
+  static Turned turn(const Group& g, const Vec3& cell, const double* positions) noexcept;
   Turned turn(const Group& g) const noexcept;
   template <bool kSystem>
   void add_groups(const Assembly& out) const noexcept;
 
   Vec3 cell_;
   std::vector<Group> groups_;
-  std::vector<Eigen::Matrix<double, 24, 24, Eigen::RowMajor>> rest_stiffness_;  ///< of each region
-  std::vector<double> shear_moduli_;                                            ///< μ of each region [Pa]
+  std::vector<RestStiffness> rest_stiffness_;  ///< of each region
+  std::vector<double> shear_moduli_;           ///< μ of each region [Pa]
 };
 
 }  // namespace palpate

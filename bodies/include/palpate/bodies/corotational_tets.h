@@ -49,6 +49,7 @@ class CorotationalTets final : public FemBody {
   ~CorotationalTets() override;
 
   void compute_elastic_forces(std::span<Vec3> forces) const noexcept override;
+  std::unique_ptr<ElasticForces> make_elastic_forces() const override;
   double compute_elastic_energy() const noexcept override;
 
   int patch_count() const noexcept;
@@ -91,15 +92,26 @@ class CorotationalTets final : public FemBody {
                       const CorotationalTetSettings& settings);
   CorotationalTets(Set&& set, const Material* materials, const CorotationalTetSettings& settings);
   void make_edges(std::span<const RestTet> rest, const Material* materials);
-  double* pad_positions() const noexcept;
+  class Pieces;
+  /// Where groups find the nodes and leave their forces, padded, and what else they leave.
+  struct Target {
+    const double* positions;
+    double* forces;
+    VolumePatches* patches;
+    double* turned;  ///< null: not wanted
+    std::size_t turned_stride;
+  };
+  static void pad(std::span<const Vec3> positions, double* out) noexcept;
   template <bool kSystem>
-  void add_groups(const Assembly& out) const noexcept;
+  static void add_groups(std::span<const Group> groups, Target out) noexcept;
   template <bool kSystem>
-  void add_group(const Group& g, const lanes::Matrix& F, const lanes::Matrix& R, double* force,
-                 double* turned) const noexcept;
+  static void add_group(const Group& g, const lanes::Matrix& F, const lanes::Matrix& R, const Target& out,
+                        double* turned) noexcept;
+  template <bool kSystem>
+  void add_all_groups(double* force) const noexcept;
   template <bool kDamping>
   void set_blocks(const Assembly& out) const noexcept;
-  void add_patch_forces(const Assembly& out) const noexcept;
+  static void add_patch_forces(VolumePatches& patches, double* force) noexcept;
 
   std::vector<Group> groups_;
   std::vector<Edge> edges_;

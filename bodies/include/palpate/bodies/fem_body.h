@@ -11,6 +11,7 @@
 
 namespace palpate {
 
+class ElasticForces;
 class StiffnessCompletion;
 
 /// How much room a finite-element body keeps for a step, and how it factors its systems.
@@ -103,6 +104,8 @@ class FemBody : public Body {
 
   /// Elastic forces on the nodes at the current positions [N].
   virtual void compute_elastic_forces(std::span<Vec3> forces) const noexcept = 0;
+  /// Set-up. The same piece by piece, for another thread.
+  virtual std::unique_ptr<ElasticForces> make_elastic_forces() const = 0;
   /// Elastic energy at the current positions [J].
   virtual double compute_elastic_energy() const noexcept = 0;
 

@@ -60,6 +60,7 @@ class NonlinearTets final : public FemBody {
   ~NonlinearTets() override;
 
   void compute_elastic_forces(std::span<Vec3> forces) const noexcept override;
+  std::unique_ptr<ElasticForces> make_elastic_forces() const override;
   double compute_elastic_energy() const noexcept override;
 
   /// A step [s] at which explicit Newmark is stable about the current state: 2/ω, ω² the largest eigenvalue over the
@@ -98,13 +99,24 @@ class NonlinearTets final : public FemBody {
 
   static Set make_set(const TetMesh& mesh, std::span<const Material> materials, const NonlinearTetSettings& settings);
   NonlinearTets(Set&& set, const NonlinearTetSettings& settings);
-  Mat3 compute_gradient(const Element& e) const noexcept;
-  double compute_dilatation(const Mat3& F) const noexcept;
+  class Pieces;
+  static Mat3 compute_gradient(const Element& e, std::span<const Vec3> positions) noexcept;
+  Mat3 compute_gradient(const Element& e) const noexcept { return compute_gradient(e, positions()); }
+  static double compute_dilatation(HyperelasticModel model, const Mat3& F) noexcept;
+  double compute_dilatation(const Mat3& F) const noexcept { return compute_dilatation(model_, F); }
   Mat3 compute_dilatation_gradient(const Mat3& F) const noexcept;
   void gather_pressures() const noexcept;
   void gather_patches() const noexcept;
-  double compute_pressure(const Element& e, const Mat3& F) const noexcept;
-  Mat3 compute_stress(const Element& e, const Mat3& F) const noexcept;
+  static double compute_pressure(HyperelasticModel model, const VolumePatches& patches, const Element& e,
+                                 const Mat3& F) noexcept;
+  double compute_pressure(const Element& e, const Mat3& F) const noexcept {
+    return compute_pressure(model_, *patches_, e, F);
+  }
+  static Mat3 compute_stress(HyperelasticModel model, const Element& e, const Mat3& F, double pressure) noexcept;
+  Mat3 compute_stress(const Element& e, const Mat3& F) const noexcept {
+    return compute_stress(model_, e, F, compute_pressure(e, F));
+  }
+  static void subtract_forces(const Element& e, const Mat3& P, std::span<Vec3> forces) noexcept;
   double compute_energy_density(const Element& e, const Mat3& F) const noexcept;
   Derivative compute_derivative(const Element& e, const Mat3& F, bool project) const noexcept;
 

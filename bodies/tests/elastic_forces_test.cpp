@@ -1,0 +1,39 @@
+#include "palpate/bodies/elastic_forces.h"
+#include "models.h"
+
+namespace palpate::testing {
+namespace {
+
+class ElasticForcesOf : public ::testing::TestWithParam<Model> {};
+INSTANTIATE_TEST_SUITE_P(All, ElasticForcesOf, kAllModels, name_of);
+
+// However the pieces are shared out, and wherever the body itself is meanwhile.
+TEST_P(ElasticForcesOf, PiecesAddUpToTheForcesOfTheBody) {
+  const std::unique_ptr<FemBody> body = make_block(GetParam(), {.cells = {4, 3, 3}});
+  const std::unique_ptr<ElasticForces> pieces = body->make_elastic_forces();
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(-0.005, 0.005);
+  const std::vector<Vec3> rest(body->positions().begin(), body->positions().end());
+  std::vector<Vec3> places(rest), expected(rest.size()), forces(rest.size());
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      places[i] = rest[i] + Vec3(uniform(random), uniform(random), uniform(random));
+    body->set_positions(places);
+    body->compute_elastic_forces(expected);
+    body->set_positions(rest);
+    pieces->begin(places);
+    for (int at = 0; at < pieces->pieces();) {
+      const int end = std::min<int>(pieces->pieces(), at + 1 + static_cast<int>(random() % 5));
+      pieces->add(at, end);
+      at = end;
+    }
+    pieces->finish(forces);
+    double largest = 0.0;
+    for (const Vec3& f : expected) largest = std::max(largest, f.norm());
+    ASSERT_GT(largest, 1e-3) << "it is deformed";
+    for (std::size_t i = 0; i < rest.size(); ++i) ASSERT_LT((forces[i] - expected[i]).norm(), 1e3 * kEps * largest);
+  }
+}
+
+}  // namespace
+}  // namespace palpate::testing

@@ -1,0 +1,115 @@
+#include "reduced/true_forces.h"
+
+#include <algorithm>
+
+#include "reduced/flat.h"
+
+namespace palpate::reduced {
+namespace {
+
+/// Of a tick, in nodes; a piece of the elements takes as long as two. About 0.05 ms: a body of some hundred tets is
+/// looked at in every tick, one of some thousand in every tenth.
+constexpr int kWork = 400;
+constexpr int kPieceWork = 2;
+/// What a model lacks is known some ticks late, and acts explicitly. Where it is as large as what the model has
+/// (elements that turned by a radian since they were linearised) that would swing up, so no more of it is taken than
+/// this share.
+constexpr double kMostLacking = 1.0;
+
+}  // namespace
+
+TrueForces::TrueForces(std::unique_ptr<ElasticForces> elements, int nodes)
+    : elements_(std::move(elements)),
+      places_(as_size(nodes), Vec3::Zero()),
+      forces_(places_),
+      looked_(Eigen::VectorXd::Zero(kMaxStates)),
+      known_(looked_),
+      sum_(looked_),
+      pull_(looked_),
+      change_(looked_),
+      scratch_(looked_) {}
+
+void TrueForces::set_pull(const BodyView<const double>& model, const Eigen::Ref<const Eigen::VectorXd>& force,
+                          const Eigen::Ref<const Eigen::VectorXd>& q) noexcept {
+  const int r = static_cast<int>(model.states);
+  // What the model itself has for the change of the forces from x₀ to here, and what it lacks.
+  change_.setZero();
+  change_.head(r).noalias() -= model.K.topLeftCorner(r, r) * q.head(r);
+  subtract_turning(model.turning.topLeftCorner(r, std::min(r, kTurningStates)), q.head(r), change_.head(r));
+  pull_ = force - model.elastic - change_;
+  const double lacks = pull_.norm(), most = kMostLacking * change_.norm();
+  if (lacks > most) pull_ *= most / lacks;
+  pull_ += model.elastic;
+}
+
+void TrueForces::begin(const BodyView<const double>& model) noexcept {
+  set_pull(model, model.start_elastic, model.start_place);
+}
+
+void TrueForces::keep(const BodyView<const double>& model, const Eigen::VectorXd& old_q,
+                      const Eigen::VectorXd& q) noexcept {
+  if (phase_ == Phase::kPlace) at_ = 0;  // nodes would lie where two models have them
+  for (Eigen::VectorXd* states : {&looked_, &known_}) {
+    scratch_ = old_q - *states;
+    *states = q;
+    states->noalias() -= model.seen.transpose() * scratch_;
+  }
+  if (!has_forces_) return;
+  sum_.setZero();
+  project(model, 0, static_cast<int>(forces_.size()), sum_);
+  set_pull(model, sum_, known_);
+  if (phase_ == Phase::kProject) {  // that was it
+    phase_ = Phase::kPlace;
+    at_ = 0;
+  }
+}
+
+void TrueForces::project(const BodyView<const double>& model, int first, int end, Eigen::VectorXd& out) const noexcept {
+  const Eigen::Map<const Eigen::VectorXd> forces(forces_[as_size(first)].data(), 3 * (end - first));
+  out.noalias() += model.node_Phi.middleRows(3 * first, 3 * (end - first)).transpose() * forces;
+}
+
+void TrueForces::work(const BodyView<const double>& model, const Eigen::VectorXd& q) noexcept {
+  if (phase_ == Phase::kPlace && at_ == 0) looked_ = q;
+  int left = kWork;
+  do {
+    left -= go_on(model, left);
+  } while (left > 0 && !(phase_ == Phase::kPlace && at_ == 0));
+}
+
+/// Does at most as much of a phase as `left` allows, but something; returns what that was.
+int TrueForces::go_on(const BodyView<const double>& model, int left) noexcept {
+  const bool elements = phase_ == Phase::kElements;
+  const int first = at_, all = elements ? elements_->pieces() : static_cast<int>(places_.size());
+  const int unit = elements ? kPieceWork : 1;
+  at_ = std::min(all, at_ + std::max(1, left / unit));
+  const int count = at_ - first;
+  switch (phase_) {
+    case Phase::kPlace: {
+      Eigen::Map<Eigen::VectorXd> places(places_[as_size(first)].data(), 3 * count);
+      places = model.node_place.segment(3 * first, 3 * count);
+      places.noalias() += model.node_Phi.middleRows(3 * first, 3 * count) * looked_;
+      if (at_ == all) elements_->begin(places_);
+      break;
+    }
+    case Phase::kElements:
+      elements_->add(first, at_);
+      if (at_ < all) break;
+      elements_->finish(forces_);
+      known_ = looked_;
+      has_forces_ = true;
+      sum_.setZero();
+      break;
+    case Phase::kProject:
+      project(model, first, at_, sum_);
+      if (at_ == all) set_pull(model, sum_, known_);
+      break;
+  }
+  if (at_ == all) {
+    at_ = 0;
+    phase_ = phase_ == Phase::kPlace ? Phase::kElements : phase_ == Phase::kElements ? Phase::kProject : Phase::kPlace;
+  }
+  return unit * count;
+}
+
+}  // namespace palpate::reduced
