@@ -32,6 +32,11 @@ class LiveBody final : public Body {
   /// before, now and at the end of the tick.
   void place(const BodyView<const double>& model, double age, double left, double left_then) noexcept;
 
+  /// From here on keeps only that part of its surface up to date which something in `box` may touch soon.
+  void watch(const BoundingBox& box) noexcept;
+  /// Whether that is all that something in `box` may touch in this tick: neither has come too far since watch().
+  bool covers(const BoundingBox& box) const noexcept;
+
   int block_count() const noexcept override { return static_cast<int>(positions_.size()); }
   int state_size() const noexcept override { return 0; }  // it is the model's, and not to be restored without it
   void save_state(std::span<double>) const noexcept override {}
@@ -53,6 +58,9 @@ class LiveBody final : public Body {
   BodyEnergy compute_energy() const noexcept override { return {}; }      // not known from the model
   BodyMomentum compute_momentum() const noexcept override { return {}; }  // likewise
   BodySurface surface() const noexcept override { return {triangles_, surface_positions_, surface_velocities_}; }
+  FreshSurface fresh_surface() const noexcept override {
+    return {watched_.size() == surface_positions_.size() ? std::span<const std::int32_t>{} : watched_, version_};
+  }
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   BodyPoint find_point(const Vec3& p) const override { return find_surface_point(surface(), p); }
@@ -78,6 +86,7 @@ class LiveBody final : public Body {
   int known() const noexcept { return static_cast<int>(model_->known); }
   int number(std::int32_t node) const noexcept { return static_cast<int>(model_->number[node]); }
   void displace(std::span<Vec3> out) const noexcept;
+  Vec3 compute_vertex(std::int32_t vertex) const noexcept;
   void update_surface() noexcept;
 
   const std::vector<std::array<std::int32_t, 3>> triangles_;
@@ -95,8 +104,14 @@ class LiveBody final : public Body {
   std::vector<Vec3> ahead_;      ///< what a tick does without contacts [m]
   std::vector<Vec3> still_;      ///< all motion is in ahead_
   std::vector<Vec3> surface_positions_, surface_velocities_;
-  std::vector<std::int32_t> reached_;         ///< known nodes, by J
-  std::vector<std::int32_t> reached_number_;  ///< of each known node among those; −1: it is not
+  double stretch_ = 1.0;               ///< how much further than its nodes a vertex may go, at most
+  BoundingBox region_;                 ///< of the last watch(): outside of it the surface lies where it was then …
+  std::vector<Vec3> watched_from_;     ///< … when the nodes were here [m]
+  std::vector<std::int32_t> watched_;  ///< vertices that are kept up to date, ascending
+  std::vector<std::uint8_t> is_watched_, sides_;  ///< scratch of watch(), of each vertex
+  std::uint64_t version_ = 0;                     ///< of watched_
+  std::vector<std::int32_t> reached_;             ///< known nodes, by J
+  std::vector<std::int32_t> reached_number_;      ///< of each known node among those; −1: it is not
   std::vector<Entry> entries_;
   Eigen::MatrixXd reached_W_;  ///< W of the reached nodes
   Eigen::MatrixXd WJ_, JW_;    ///< W Jᵀ of those, and its transpose

@@ -19,6 +19,7 @@ class LiveFast final : public FastHalf {
  private:
   World make_world(const MethodContext& c);
   void place_bodies(const Model& model, double time) noexcept;
+  void look_around() noexcept;
   Wrench sum_contact_forces() const noexcept;
   void report(const DeviceState& device, Feedback& out) const noexcept;
 
@@ -81,6 +82,7 @@ TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* mode
   bool done = false;
   if (model.header.sequence > 0 && model.valid != 0) {
     place_bodies(model, feedback.header.time);
+    look_around();
     tool_.aim(device);
     done = world_.step(dt_, step);
     deepest_ = std::max(deepest_, step.penetration);
@@ -103,6 +105,17 @@ void LiveFast::place_bodies(const Model& model, double time) noexcept {
   const double now = fade_ < 1.0 ? left_ : 0.0;
   left_ = std::max(0.0, left_ - fade_);
   for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->place(layout_.at[k].view(model.numbers()), age, now, left_);
+}
+
+/// Soft bodies move only what of their surface the tool may touch. Where it was in the last tick tells where it is now.
+void LiveFast::look_around() noexcept {
+  const BoundingBox tool = world_.swept_box(tool_body_);
+  if (tool.is_empty()) return;
+  for (std::size_t k = 0; k < soft_.size(); ++k) {
+    const auto* shape = world_.bodies()[as_size(layout_.soft[k])].shape.as<ContactShape::Surface>();
+    if (shape == nullptr || shape->self) continue;  // it may meet itself anywhere
+    if (!soft_[k]->covers(tool)) soft_[k]->watch(tool);
+  }
 }
 
 /// On the tool, with their moment about the handle.
