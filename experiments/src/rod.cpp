@@ -154,10 +154,16 @@ ExperimentResult run_rod(const ExperimentOptions& options) {
     if (options.stopped()) break;
     if (options.quick && &scene != &scenes[1] && &scene != &scenes[3]) continue;
     const RodRun truth = run_once(scene, "reference", options);
-    Plot plot{.title = fmt::format("Force, {}", scene.name), .x_label = "time", .x_unit = "s", .y_label = "force"};
+    Plot plot;
+    plot.title = fmt::format("Force, {}", scene.name);
+    plot.x_label = "time";
+    plot.x_unit = "s";
+    plot.y_label = "force";
     plot.y_unit = "N";
     add_series(truth.data, SeriesStyle::kReference, plot);
-    Table table{.title = scene.name, .columns = {"deepest", "largest jump", "force error"}};
+    Table table;
+    table.title = scene.name;
+    table.columns = {"deepest", "largest jump", "force error"};
     table.rows.push_back(
         {"reference", {{format_quantity(truth.deepest, "m")}, {format_quantity(truth.jump, "N")}, {"–"}}, true});
     for (const char* method : {"jacobian", "compliance", "reduced"}) {
