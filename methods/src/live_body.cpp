@@ -9,8 +9,7 @@ namespace {
 
 /// What comes near is watched from so far away [m].
 constexpr double kReach = 0.008;
-/// What must be left of that in a tick: the alarm distance, and what tool and surface do from the last tick to the end
-/// of this one [m].
+/// What must be left of that in a tick beside the tool's way: the alarm distance, and what the surface does in it [m].
 constexpr double kLeastReach = 0.003;
 
 Vec3 at(const Eigen::Map<const Eigen::VectorXd>& v, std::size_t i) noexcept {
@@ -47,7 +46,7 @@ LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
   }
   for (int i = 0; i < original.node_count(); ++i) fixed_.push_back(original.is_prescribed(i) ? 1 : 0);
   still_.assign(positions_.size(), Vec3::Zero());
-  force_ = moved_ = offset_ = ahead_ = still_;
+  force_ = away_ = along_ = offset_ = ahead_ = still_;
   watched_from_ = positions_;
   watched_.resize(surface_positions_.size());
   std::iota(watched_.begin(), watched_.end(), 0);
@@ -78,21 +77,23 @@ void LiveBody::displace(std::span<Vec3> out) const noexcept {
 
 void LiveBody::begin(const BodyView<const double>& model, double age) noexcept {
   model_.emplace(model);
-  if (answer_ == Answer::kStep) displace(moved_);
-  for (std::size_t i = 0; i < positions_.size(); ++i)
-    offset_[i] = positions_[i] - at(model.place, i) - age * at(model.rate, i) - moved_[i];
+  // In a step's answer what is away from the path is so by the force of now; otherwise that is not known.
+  std::fill(away_.begin(), away_.end(), Vec3::Zero());
+  if (answer_ == Answer::kStep) displace(away_);
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    if (answer_ == Answer::kStep) away_[i] -= at(model.answered, i);
+    offset_[i] = positions_[i] - at(model.place, i) - age * at(model.rate, i) - away_[i];
+  }
 }
 
-void LiveBody::place(const BodyView<const double>& model, double age, double left, double left_then) noexcept {
+void LiveBody::place(const BodyView<const double>& model, const PathTime& time) noexcept {
   model_.emplace(model);
+  const double passes = time.age_then - time.age, fades = time.left_then - time.left;
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    positions_[i] = at(model.place, i) + age * at(model.rate, i) + left * offset_[i] + moved_[i];
-    if (fixed_[i] != 0)
-      ahead_[i].setZero();
-    else if (answer_ == Answer::kTick)
-      ahead_[i] = at(model.free, i);
-    else
-      ahead_[i] = (left_then - left) * offset_[i] - moved_[i];
+    positions_[i] = at(model.place, i) + time.age * at(model.rate, i) + time.left * offset_[i] + away_[i];
+    along_[i] = passes * at(model.rate, i) + fades * offset_[i];
+    ahead_[i] = along_[i] - at(model.answered, i) - model.settle * away_[i];
+    if (fixed_[i] != 0) ahead_[i].setZero();
   }
   update_surface();
 }
@@ -163,8 +164,7 @@ void LiveBody::compute_correction(int, const BlockRows& J, std::span<const doubl
 void LiveBody::advance(double h, std::span<const Vec3> dv) noexcept {
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     positions_[i] += h * dv[i];
-    // Without ahead_ a step has only what the forces do.
-    if (answer_ == Answer::kStep) moved_[i] = h * dv[i] - ahead_[i];
+    away_[i] += h * dv[i] - along_[i];
   }
   update_surface();
 }
@@ -205,11 +205,11 @@ void LiveBody::watch(const BoundingBox& box) noexcept {
   ++version_;
 }
 
-bool LiveBody::covers(const BoundingBox& box) const noexcept {
+bool LiveBody::covers(const BoundingBox& box, double way) const noexcept {
   double farthest = 0.0;
   for (std::size_t i = 0; i < positions_.size(); ++i)
     farthest = std::max(farthest, (positions_[i] - watched_from_[i]).squaredNorm());
-  const double margin = kLeastReach + stretch_ * std::sqrt(farthest);
+  const double margin = kLeastReach + way + stretch_ * std::sqrt(farthest);
   return (box.lower.array() - margin >= region_.lower.array()).all() &&
          (box.upper.array() + margin <= region_.upper.array()).all();
 }

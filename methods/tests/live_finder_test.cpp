@@ -125,6 +125,7 @@ struct Twins {
   const live::BodyLayout layout;
   std::vector<double> numbers;
   std::vector<Vec3> nodes, change;
+  Vec3 middle = Vec3::Zero();
 
   explicit Twins(FemBody& original)
       : body(original),
@@ -135,6 +136,7 @@ struct Twins {
         nodes(rest),
         change(rest.size(), Vec3::Zero()) {
     layout.view(numbers.data()).number.setConstant(-1.0);
+    for (const Vec3& p : rest) middle += p / static_cast<double>(rest.size());
   }
   /// Puts the nodes of both there, and says how far they are about to go.
   void place(Random& random, std::span<const Vec3> places) {
@@ -144,9 +146,13 @@ struct Twins {
     body.set_velocities(std::vector<Vec3>(nodes.size(), Vec3::Zero()));
     auto model = layout.view(numbers.data());
     for (std::size_t i = 0; i < nodes.size(); ++i) model.place.segment<3>(3 * static_cast<Eigen::Index>(i)) = nodes[i];
-    twin.place(layout.view(static_cast<const double*>(numbers.data())), 0.0, 0.0, 0.0);
+    twin.place(layout.view(static_cast<const double*>(numbers.data())), {});
   }
 };
+
+/// What is deeper in a body than this may look for its way out beyond what is kept up to date [m]. The margin that a
+/// LiveBody keeps.
+constexpr double kCovered = 0.003;
 
 struct Count {
   long states = 0, touching = 0, contacts = 0, partial = 0;
@@ -160,27 +166,37 @@ void compare_on_the_way(Random& random, Twins& twins, std::size_t kind, int stat
     speed[i] = 0.3 * random.vector();
   }
   const std::span<const Vec3> surface = twins.body.surface().positions;
-  const Vec3 place = surface[as_size(random.below(static_cast<int>(surface.size())))] + 0.006 * random.vector();
+  const Vec3 at = surface[as_size(random.below(static_cast<int>(surface.size())))];
+  const Vec3 place = at + (kind < 2 ? 0.003 : 0.008) * (at - twins.middle).normalized() + 0.006 * random.vector();
   const RandomTool tool = make_random_tool(random, kind, place);
   ContactFinder whole({.alarm_distance = 0.001}), tick({.alarm_distance = 0.001});
   for (ContactFinder* finder : {&whole, &tick}) finder->add(tool.body.get(), tool.shape);
   whole.add(&twins.body, make_surface());
   tick.add(&twins.twin, make_surface());
   const std::vector<Vec3> still(as_size(tool.body->block_count()), Vec3::Zero());
-  double time = 0.0;
+  double time = 0.0, depth = 0.0;
+  BoundingBox last;
   std::vector<Contact> a, b;
   for (int s = 0; s < states; ++s) {
     std::vector<Vec3> now = from;
     for (std::size_t i = 0; i < now.size(); ++i) now[i] += time * speed[i];
     twins.place(random, now);
     // As a tick does: where the tool was tells where it is.
-    const BoundingBox box = tick.swept_box(0);
-    if (s == 1 || (s > 1 && !twins.twin.covers(box))) twins.twin.watch(box);
+    BoundingBox box = tick.swept_box(0);
+    box.lower.array() -= depth;
+    box.upper.array() += depth;
+    const double way =
+        2.0 * (box.lower - last.lower).cwiseAbs().cwiseMax((box.upper - last.upper).cwiseAbs()).maxCoeff();
+    if (s == 1 || (s > 1 && !twins.twin.covers(box, way))) twins.twin.watch(box);
+    last = box;
     const FreshSurface part = twins.twin.fresh_surface();
-    count.partial += !part.vertices.empty() && part.vertices.size() < 3 * surface.size() / 4;
+    const bool partial = !part.vertices.empty() && part.vertices.size() < 3 * surface.size() / 4;
     const std::array<std::span<const Vec3>, 2> dv{still, twins.change};
-    whole.find(kTick, dv, a);
-    tick.find(kTick, dv, b);
+    const double deepest = whole.find(kTick, dv, a).deepest;
+    depth = tick.find(kTick, dv, b).deepest;
+    tool.body->advance(kTick, still);
+    time += kTick;
+    if (std::max(deepest, depth) > kCovered) continue;
     ASSERT_EQ(a.size(), b.size()) << kKinds[kind] << ", state " << s;
     for (std::size_t i = 0; i < a.size(); ++i) {
       ASSERT_EQ(a[i].id, b[i].id) << kKinds[kind];
@@ -188,10 +204,9 @@ void compare_on_the_way(Random& random, Twins& twins, std::size_t kind, int stat
       ASSERT_NEAR((a[i].normal - b[i].normal).norm(), 0.0, 1e-9) << kKinds[kind];
     }
     ++count.states;
+    count.partial += partial;
     count.touching += !a.empty();
     count.contacts += std::ssize(a);
-    tool.body->advance(kTick, still);
-    time += kTick;
   }
   // The next tool begins elsewhere.
   twins.twin.watch({.lower = Vec3::Constant(-1.0), .upper = Vec3::Constant(1.0)});
@@ -200,7 +215,7 @@ void compare_on_the_way(Random& random, Twins& twins, std::size_t kind, int stat
 TEST(Live, TicksContactsAreThoseOfTheFullFinder) {
   Random random(7);
   std::array<Count, kKinds.size()> counts;
-  constexpr int kTools = 500, kStates = 21;
+  constexpr int kTools = 850, kStates = 21;
   const std::vector<std::unique_ptr<FemBody>> bodies = make_bodies();
   std::vector<std::unique_ptr<Twins>> twins;
   for (const auto& body : bodies) twins.push_back(std::make_unique<Twins>(*body));
@@ -213,8 +228,8 @@ TEST(Live, TicksContactsAreThoseOfTheFullFinder) {
   for (std::size_t k = 0; k < counts.size(); ++k) {
     states += counts[k].states;
     partial += counts[k].partial;
-    EXPECT_GT(counts[k].touching, counts[k].states / 3) << kKinds[k];
-    EXPECT_GT(counts[k].contacts, counts[k].states / 2) << kKinds[k];
+    EXPECT_GT(counts[k].touching, counts[k].states / 4) << kKinds[k];
+    EXPECT_GT(counts[k].contacts, counts[k].states / 4) << kKinds[k];
   }
   EXPECT_GE(states, 10000);
   EXPECT_GT(partial, states / 2) << "most of the surface is left where it was";
