@@ -22,6 +22,11 @@ constexpr std::array kExperiments = {
                "a hand presses, strokes 10 mm and rests: what friction bears neither is forgotten nor creeps (our own)",
                &run_rest, 60.0},
     Experiment{
+        "rod",
+        "a rod slid and rolled over a corner of a soft block and over a mesh at 0.3 m/s, slow loop at 10 Hz: how "
+        "deep it goes in, and how far the force jumps (our own)",
+        &run_rod, 60.0},
+    Experiment{
         "dervaux-two-beams",
         "two joined beams, one a loop: symmetric at rest, and the fast one vibrates (Dervaux et al. 2013, Fig. 2)",
         &run_dervaux_two_beams, 15.0},

@@ -25,6 +25,7 @@ ExperimentResult run_otaduy_liver(const ExperimentOptions& options);
 ExperimentResult run_otaduy_polyp(const ExperimentOptions& options);
 ExperimentResult run_otaduy_polyp_rod(const ExperimentOptions& options);
 ExperimentResult run_rest(const ExperimentOptions& options);
+ExperimentResult run_rod(const ExperimentOptions& options);
 ExperimentResult run_sine_static_halfspace(const ExperimentOptions& options);
 ExperimentResult run_susa_cube(const ExperimentOptions& options);
 ExperimentResult run_susa_duty(const ExperimentOptions& options);

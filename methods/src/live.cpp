@@ -37,6 +37,10 @@ std::string refuse(const ToolInWorld& where) {
   return {};
 }
 
+std::string describe_held(const std::string& reason) {
+  return reason.empty() ? "" : "contacts are held until the next model and not live, because " + reason;
+}
+
 Method make_method(const MethodContext& context, const LiveSettings& settings) {
   const Layout layout(context.where());
   return {layout.model(), layout.feedback(), make_slow_half(context, settings, layout),

@@ -23,6 +23,9 @@ SolverSettings tick_solver(const MethodContext& context, double tolerance, int m
 /// tied, and the tool is a body of the world.
 std::string refuse(const ToolInWorld& where);
 
+/// What the user is told where contacts are held though live ones were asked for; `reason` is refuse()'s.
+std::string describe_held(const std::string& reason);
+
 Method make_method(const MethodContext& context, const LiveSettings& settings);
 
 /// The slow loop's half: the whole world at ΔT, with the tool as the fast loop has it, and the contacts that the fast

@@ -24,7 +24,7 @@ const ConstraintSide* find_side(const Constraint& c, const ConstraintSide& of) n
 }  // namespace
 
 Answers::Answers(const MethodContext& c, const Layout& layout, Answer answer)
-    : world_(c.world), layout_(layout), tool_(c.body()), answer_(answer), dt_(c.dt), slow_period_(c.slow_period) {
+    : world_(c.world), layout_(layout), tool_(c.body()), answer_(answer), slow_period_(c.slow_period) {
   for (const int i : layout_.soft) {
     Soft& s = soft_.emplace_back();
     s.index = i;
@@ -45,9 +45,8 @@ Answers::Answers(const MethodContext& c, const Layout& layout, Answer answer)
       }
       s.vertex_begin.push_back(static_cast<int>(s.vertex_node.size()));
     }
-    s.tick_free.assign(as_size(s.body->node_count()), Vec3::Zero());
-    s.distance.resize(s.tick_free.size());
-    s.force = s.displacement = Eigen::VectorXd::Zero(3 * s.body->node_count());
+    s.distance.resize(as_size(s.body->node_count()));
+    s.force = Eigen::VectorXd::Zero(3 * s.body->node_count());
   }
   list_tool_points(*c.world.body(tool_), c.world.bodies()[as_size(tool_)].shape.is<ContactShape::Point>());
   radius_ = c.tool.radius();
@@ -80,10 +79,6 @@ void Answers::list_tool_points(const Body& tool, bool is_point) {
   }
 }
 
-void Answers::read_tick(const FreeTick& tick) noexcept {
-  for (Soft& s : soft_) std::ranges::copy(tick.change(s.index), s.tick_free.begin());
-}
-
 bool Answers::compute(const SolvedStep& step, double* model) {
   places_.clear();
   const Body& tool = *world_.body(tool_);
@@ -96,39 +91,33 @@ bool Answers::compute(const SolvedStep& step, double* model) {
   }
   choose_others(step);
   for (Soft& s : soft_) choose_nodes(step, s);
-  if (!assemble(step) || !eliminate_others(step)) return false;
+  if (!assemble(step)) return false;
+  eliminate_others();
   int first = 0;
+  bool finite = true;
   for (std::size_t k = 0; k < soft_.size(); ++k) {
-    write(soft_[k], first, layout_.at[k].view(model));
+    BodyView<double> out = layout_.at[k].view(model);
+    out.settle = answer_ == Answer::kTick ? compute_settle(soft_[k]) : 1.0;
+    write(soft_[k], first, out);
+    finite = finite && out.answered.allFinite() && std::isfinite(out.settle);
     first += 3 * static_cast<int>(soft_[k].known.size());
   }
-  return W_.topLeftCorner(first, first).allFinite() && free_.allFinite();
+  return finite && W_.topLeftCorner(first, first).allFinite();
 }
 
-/// Rows of all constraints without the tool that hold, as the slow solve left them; what slips keeps its force.
+/// Rows of all constraints without the tool that hold, as the slow solve left them; what slips gives way.
 void Answers::choose_others(const SolvedStep& step) {
   held_.clear();
-  fixed_.clear();
-  fixed_force_.clear();
   const ConstraintProblem& problem = step.problem();
   for (int i = step.first_contact(); i < static_cast<int>(problem.constraints().size()); ++i) {
     const Contact& contact = step.contacts()[as_size(i - step.first_contact())];
     const Constraint& c = problem.constraints()[as_size(i)];
     const double* l = step.lambda().data() + c.first_row;
     if (contact.body_a == tool_ || contact.body_b == tool_ || !(l[0] > 0.0)) continue;
-    held_.push_back({i, 0});
     const bool sticks = std::hypot(l[1], l[2]) < (1.0 - 1e-6) * c.friction * l[0];
-    for (const int r : {1, 2}) {
-      if (sticks) held_.push_back({i, r});
-      if (sticks || l[r] == 0.0) continue;
-      fixed_.push_back({i, r});
-      fixed_force_.push_back(l[r]);
-    }
+    for (int r = 0; r < (sticks ? 3 : 1); ++r) held_.push_back({i, r});
   }
-  if (held_.size() + fixed_.size() <= kMaxHeld) return;
-  held_.clear();
-  fixed_.clear();
-  fixed_force_.clear();
+  if (held_.size() > kMaxHeld) held_.clear();
 }
 
 /// Of each node, by the vertices that it carries.
@@ -174,9 +163,7 @@ void Answers::choose_nodes(const SolvedStep& step, Soft& s) {
     }
   }
   int others = 0;
-  for (const auto* list : {&held_, &fixed_}) {
-    for (const Other& o : *list) others += find_side(step.problem().constraints()[as_size(o.constraint)], side) ? 1 : 0;
-  }
+  for (const Other& o : held_) others += find_side(step.problem().constraints()[as_size(o.constraint)], side) ? 1 : 0;
   const int room = std::min(kMaxKnown, std::max(kLeastKnown, (s.body->max_rows() - others) / 3));
   s.known.clear();
   for (int i = 0; i < s.body->node_count(); ++i) {
@@ -192,12 +179,12 @@ void Answers::choose_nodes(const SolvedStep& step, Soft& s) {
   std::sort(s.known.begin(), s.known.end());
 }
 
-/// W of the known nodes of all bodies, then of the rows that hold, then of those that keep their force.
+/// W of the known nodes of all bodies, then of the rows that hold.
 bool Answers::assemble(const SolvedStep& step) {
   const int which = answer_ == Answer::kTick ? 1 : 0;
   int first = 0;
   for (const Soft& s : soft_) first += 3 * static_cast<int>(s.known.size());
-  const auto all = first + static_cast<int>(held_.size() + fixed_.size());
+  const auto all = first + static_cast<int>(held_.size());
   W_.setZero(all, all);
   int at = 0;
   for (Soft& s : soft_) {
@@ -211,16 +198,14 @@ bool Answers::assemble(const SolvedStep& step) {
       }
     }
     int other = first;
-    for (const auto* list : {&held_, &fixed_}) {
-      for (const Other& o : *list) {
-        const ConstraintSide* side = find_side(step.problem().constraints()[as_size(o.constraint)], step.side(s.index));
-        if (side) {
-          rows_.begin_row();
-          for (const BlockRows::Entry& e : step.rows(s.index).row(side->first + o.offset)) rows_.add(e.block, e.value);
-          s.rows.push_back(other);
-        }
-        ++other;
+    for (const Other& o : held_) {
+      const ConstraintSide* side = find_side(step.problem().constraints()[as_size(o.constraint)], step.side(s.index));
+      if (side) {
+        rows_.begin_row();
+        for (const BlockRows::Entry& e : step.rows(s.index).row(side->first + o.offset)) rows_.add(e.block, e.value);
+        s.rows.push_back(other);
       }
+      ++other;
     }
     const auto n = static_cast<Eigen::Index>(s.rows.size());
     if (n == 0) continue;
@@ -233,62 +218,64 @@ bool Answers::assemble(const SolvedStep& step) {
   return true;
 }
 
-/// What others hold gives way with them: W −= W_to W_oo⁻¹ W_ot, and likewise what a tick does without the tool.
-bool Answers::eliminate_others(const SolvedStep& step) {
-  const auto held = static_cast<Eigen::Index>(held_.size()), fixed = static_cast<Eigen::Index>(fixed_.size());
-  const Eigen::Index n = W_.rows() - held - fixed;
-  free_.setZero(n);
-  if (answer_ == Answer::kTick) {
-    Eigen::Index at = 0;
-    for (const Soft& s : soft_) {
-      const auto v = s.body->velocities();
-      for (const int node : s.known) {
-        free_.segment<3>(at) = dt_ * (v[as_size(node)] + s.tick_free[as_size(node)]);
-        at += 3;
-      }
-    }
-  }
-  if (held + fixed == 0) return true;
-  const Eigen::Map<const Eigen::VectorXd> force(fixed_force_.data(), fixed);
-  Eigen::MatrixXd right(held, n + 1);
-  right.leftCols(n) = W_.block(n, 0, held, n);
-  right.col(n).setZero();
-  if (answer_ == Answer::kTick) {
-    if (!step.compute_problem(1, tool_, problem_)) return false;
-    free_ += W_.block(0, n + held, n, fixed) * force;
-    for (Eigen::Index i = 0; i < held; ++i) {
-      const Other& o = held_[as_size(static_cast<int>(i))];
-      const Constraint& c = problem_.constraints()[as_size(o.constraint)];
-      right(i, n) = problem_.delta_free()[as_size(c.first_row + o.offset)];
-    }
-    right.col(n) += W_.block(n, n + held, held, fixed) * force;
-  }
-  if (held == 0) return true;
+/// What others hold gives way with them: W −= W_to W_oo⁻¹ W_ot.
+void Answers::eliminate_others() {
+  const auto held = static_cast<Eigen::Index>(held_.size());
+  const Eigen::Index n = W_.rows() - held;
+  if (held == 0) return;
   Eigen::MatrixXd W_held = W_.block(n, n, held, held);
   W_held.diagonal().array() += 1e-12 * W_held.diagonal().cwiseAbs().maxCoeff();
-  const Eigen::MatrixXd X = W_held.ldlt().solve(right);
-  free_ -= W_.block(0, n, n, held) * X.col(n);
-  W_.topLeftCorner(n, n) -= (W_.block(0, n, n, held) * X.leftCols(n)).eval();
-  return true;
+  const Eigen::MatrixXd X = W_held.ldlt().solve(W_.block(n, 0, held, n));
+  W_.topLeftCorner(n, n) -= (W_.block(0, n, n, held) * X).eval();
 }
 
-void Answers::write(Soft& s, int first, BodyView<double> out) const {
+/// W(dt) over W(ΔT) where the body bears the tool: a constant force then leads to what it does in a slow step. Of a
+/// body that does not bear, where it is nearest.
+double Answers::compute_settle(Soft& s) {
+  rows_.clear();
+  if (s.force.isZero(0.0)) {
+    constexpr std::size_t kNearest = 8;
+    std::vector<int> nearest = s.known;
+    const auto count = std::min(kNearest, nearest.size());
+    std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(count), nearest.end(),
+                      [&](int a, int b) { return s.distance[as_size(a)] < s.distance[as_size(b)]; });
+    nearest.resize(count);
+    std::sort(nearest.begin(), nearest.end());
+    for (int k = 0; k < 3; ++k) {
+      rows_.begin_row();
+      for (const int node : nearest) rows_.add(node, Vec3::Unit(k));
+    }
+  } else {
+    rows_.begin_row();
+    for (int i = 0; i < s.body->node_count(); ++i) {
+      if (!s.force.segment<3>(3 * i).isZero(0.0) && !s.body->is_prescribed(i)) rows_.add(i, s.force.segment<3>(3 * i));
+    }
+  }
+  std::array<double, 2> answer{};
+  for (int which = 0; which < 2; ++which) {
+    own_.setZero(rows_.rows(), rows_.rows());
+    if (!s.body->add_compliance(which, rows_, own_)) return 1.0;
+    answer[as_size(which)] = own_.trace();
+  }
+  return answer[0] > 0.0 ? std::clamp(answer[1] / answer[0], 0.0, 1.0) : 1.0;
+}
+
+void Answers::write(const Soft& s, int first, BodyView<double> out) const {
   const auto k = static_cast<int>(s.known.size());
   out.known = k;
   out.number.setConstant(-1.0);
   out.W.topLeftCorner(3 * k, 3 * k) = W_.block(first, first, 3 * k, 3 * k);
   out.single = k > 0 ? out.W.topLeftCorner(3 * k, 3 * k).trace() / (3.0 * k) : 0.0;
-  out.free.setZero();
   // Nodes that are not known go as the step moves them; that matters little, for they are far from the tool.
-  s.displacement = out.single * s.force;
+  for (int i = 0; i < s.body->node_count(); ++i)
+    out.answered.segment<3>(3 * i) = (s.body->is_prescribed(i) ? 0.0 : out.single) * s.force.segment<3>(3 * i);
   for (int i = 0; i < k; ++i) {
     const int node = s.known[as_size(i)];
     out.node[i] = node;
     out.number[node] = i;
-    out.free.segment<3>(3 * node) = free_.segment<3>(first + 3 * i);
   }
   for (int i = 0; i < k; ++i) {
-    auto moved = s.displacement.segment<3>(3 * s.known[as_size(i)]);
+    auto moved = out.answered.segment<3>(3 * s.known[as_size(i)]);
     moved.setZero();
     for (int j = 0; j < k; ++j) moved += out.W.block<3, 3>(3 * i, 3 * j) * s.force.segment<3>(3 * s.known[as_size(j)]);
   }

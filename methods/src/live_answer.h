@@ -7,31 +7,26 @@
 namespace palpate::live {
 
 /// How the soft bodies of a world answer to the tool's forces in a slow step or a tick: W of the nodes near the tool,
-/// with what holds the bodies elsewhere (each other, the floor) giving way with them. Thread: the slow loop's, but for
-/// read_tick(), which may run beside it.
+/// with what holds the bodies elsewhere (each other, the floor) giving way with them. Thread: the slow loop's.
 class Answers {
  public:
   Answers(const MethodContext& context, const Layout& layout, Answer answer);
 
   /// Before a step, with the hand's velocity [m/s].
   void begin(const Vec3& velocity) noexcept { way_ = 2.0 * slow_period_ * velocity; }
-  void read_tick(const FreeTick& tick) noexcept;
-  /// Fills `free`, W and which nodes are known of every body. False if that is not finite or a body has no room.
+  /// Fills W, `settle`, `answered` and which nodes are known of every body. False if that is not finite or a body has
+  /// no room.
   bool compute(const SolvedStep& step, double* model);
-  /// What the tool's forces in that step do to the nodes of the layout's body `k` by its W [m].
-  const Eigen::VectorXd& displacement(std::size_t k) const noexcept { return soft_[k].displacement; }
 
  private:
   struct Soft {
     int index;  ///< of the world
     FemBody* body;
     std::vector<int> vertex_begin, vertex_node;  ///< the nodes that carry each vertex
-    std::vector<Vec3> tick_free;                 ///< Δv of a tick
     std::vector<double> distance;                ///< of each node from the tool [m]; −∞: it bears
     std::vector<int> known;
-    Eigen::VectorXd force;         ///< of the tool on the nodes [N]
-    Eigen::VectorXd displacement;  ///< that it makes [m]
-    std::vector<int> rows;         ///< of the whole matrix: of the known nodes, then of others
+    Eigen::VectorXd force;  ///< of the tool on the nodes [N]
+    std::vector<int> rows;  ///< of the whole matrix: of the known nodes, then of others
   };
   /// A row of the step's problem that does not act on the tool.
   struct Other {
@@ -43,25 +38,23 @@ class Answers {
   void choose_nodes(const SolvedStep& step, Soft& soft);
   void measure_distances(Soft& soft);
   bool assemble(const SolvedStep& step);
-  bool eliminate_others(const SolvedStep& step);
-  void write(Soft& soft, int first, BodyView<double> out) const;
+  void eliminate_others();
+  double compute_settle(Soft& soft);
+  void write(const Soft& soft, int first, BodyView<double> out) const;
 
   World& world_;
   const Layout layout_;
   const int tool_;
   const Answer answer_;
-  const double dt_, slow_period_;
+  const double slow_period_;
   double radius_ = 0.0;  ///< of the tool around its points [m]
   std::vector<BodyPoint> tool_points_;
   std::vector<Vec3> places_;  ///< of those, now and on the hand's way [m]
   Vec3 way_ = Vec3::Zero();   ///< of the hand in two slow periods [m]
   std::vector<Soft> soft_;
-  std::vector<Other> held_, fixed_;  ///< rows that hold, and those that keep their force
-  std::vector<double> fixed_force_;  ///< [N]
-  ConstraintProblem problem_;        ///< of a tick without the tool
+  std::vector<Other> held_;  ///< rows that hold
   BlockRows rows_;
   Eigen::MatrixXd W_, own_;
-  Eigen::VectorXd free_;  ///< what a tick does to the known nodes [m]
 };
 
 }  // namespace palpate::live

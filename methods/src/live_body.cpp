@@ -1,9 +1,16 @@
 #include "live_body.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace palpate::live {
 namespace {
+
+/// What comes near is watched from so far away [m].
+constexpr double kReach = 0.008;
+/// What must be left of that in a tick beside the tool's way: the alarm distance, and what the surface does in it [m].
+constexpr double kLeastReach = 0.003;
 
 Vec3 at(const Eigen::Map<const Eigen::VectorXd>& v, std::size_t i) noexcept {
   return v.segment<3>(3 * static_cast<Eigen::Index>(i));
@@ -32,11 +39,19 @@ LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
       if (e.value.x() != 0.0) weights_.push_back({e.block, e.value.x()});
     }
     most_nodes_ = std::max(most_nodes_, static_cast<int>(weights_.size()) - weight_begin_.back());
+    double sum = 0.0;
+    for (auto w = weights_.begin() + weight_begin_.back(); w != weights_.end(); ++w) sum += std::abs(w->weight);
+    stretch_ = std::max(stretch_, sum);
     weight_begin_.push_back(static_cast<int>(weights_.size()));
   }
   for (int i = 0; i < original.node_count(); ++i) fixed_.push_back(original.is_prescribed(i) ? 1 : 0);
   still_.assign(positions_.size(), Vec3::Zero());
-  force_ = moved_ = offset_ = ahead_ = still_;
+  force_ = away_ = along_ = offset_ = ahead_ = still_;
+  watched_from_ = positions_;
+  watched_.resize(surface_positions_.size());
+  std::iota(watched_.begin(), watched_.end(), 0);
+  is_watched_.resize(watched_.size());
+  sides_.resize(watched_.size());
   reached_.reserve(kMaxKnown);
   reached_number_.assign(kMaxKnown, -1);
   entries_.reserve(as_size(kMaxRows * max_row_entries()));
@@ -62,21 +77,23 @@ void LiveBody::displace(std::span<Vec3> out) const noexcept {
 
 void LiveBody::begin(const BodyView<const double>& model, double age) noexcept {
   model_.emplace(model);
-  if (answer_ == Answer::kStep) displace(moved_);
-  for (std::size_t i = 0; i < positions_.size(); ++i)
-    offset_[i] = positions_[i] - at(model.place, i) - age * at(model.rate, i) - moved_[i];
+  // In a step's answer what is away from the path is so by the force of now; otherwise that is not known.
+  std::fill(away_.begin(), away_.end(), Vec3::Zero());
+  if (answer_ == Answer::kStep) displace(away_);
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    if (answer_ == Answer::kStep) away_[i] -= at(model.answered, i);
+    offset_[i] = positions_[i] - at(model.place, i) - age * at(model.rate, i) - away_[i];
+  }
 }
 
-void LiveBody::place(const BodyView<const double>& model, double age, double left, double left_then) noexcept {
+void LiveBody::place(const BodyView<const double>& model, const PathTime& time) noexcept {
   model_.emplace(model);
+  const double passes = time.age_then - time.age, fades = time.left_then - time.left;
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    positions_[i] = at(model.place, i) + age * at(model.rate, i) + left * offset_[i] + moved_[i];
-    if (fixed_[i] != 0)
-      ahead_[i].setZero();
-    else if (answer_ == Answer::kTick)
-      ahead_[i] = at(model.free, i);
-    else
-      ahead_[i] = (left_then - left) * offset_[i] - moved_[i];
+    positions_[i] = at(model.place, i) + time.age * at(model.rate, i) + time.left * offset_[i] + away_[i];
+    along_[i] = passes * at(model.rate, i) + fades * offset_[i];
+    ahead_[i] = along_[i] - at(model.answered, i) - model.settle * away_[i];
+    if (fixed_[i] != 0) ahead_[i].setZero();
   }
   update_surface();
 }
@@ -147,25 +164,61 @@ void LiveBody::compute_correction(int, const BlockRows& J, std::span<const doubl
 void LiveBody::advance(double h, std::span<const Vec3> dv) noexcept {
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     positions_[i] += h * dv[i];
-    // Without ahead_ a step has only what the forces do.
-    if (answer_ == Answer::kStep) moved_[i] = h * dv[i] - ahead_[i];
+    away_[i] += h * dv[i] - along_[i];
   }
   update_surface();
 }
 
+Vec3 LiveBody::compute_vertex(std::int32_t vertex) const noexcept {
+  Vec3 x = Vec3::Zero();
+  for (const Weight& w : weights(vertex)) x += w.weight * positions_[as_size(w.node)];
+  return x;
+}
+
 void LiveBody::update_surface() noexcept {
+  for (const std::int32_t v : watched_) surface_positions_[as_size(v)] = compute_vertex(v);
+}
+
+void LiveBody::watch(const BoundingBox& box) noexcept {
+  region_.lower = box.lower.array() - kReach;
+  region_.upper = box.upper.array() + kReach;
+  std::copy(positions_.begin(), positions_.end(), watched_from_.begin());
   for (std::size_t v = 0; v < surface_positions_.size(); ++v) {
-    Vec3 x = Vec3::Zero();
-    for (const Weight& w : weights(static_cast<int>(v))) x += w.weight * positions_[as_size(w.node)];
-    surface_positions_[v] = x;
+    const Vec3& x = surface_positions_[v] = compute_vertex(static_cast<std::int32_t>(v));
+    unsigned sides = 0;
+    for (int k = 0; k < 3; ++k)
+      sides |= (x[k] < region_.lower[k] ? 1U : 0U) << k | (x[k] > region_.upper[k] ? 8U : 0U) << k;
+    sides_[v] = static_cast<std::uint8_t>(sides);
   }
+  // A triangle's box meets the region unless all of its corners are beyond one of the region's sides.
+  std::fill(is_watched_.begin(), is_watched_.end(), 0);
+  for (const auto& [i, j, k] : triangles_) {
+    if (sides_[as_size(i)] & sides_[as_size(j)] & sides_[as_size(k)]) continue;
+    is_watched_[as_size(i)] = is_watched_[as_size(j)] = is_watched_[as_size(k)] = 1;
+  }
+  watched_.clear();
+  for (std::size_t v = 0; v < is_watched_.size(); ++v) {
+    if (is_watched_[v] != 0) watched_.push_back(static_cast<std::int32_t>(v));
+  }
+  // None would stand for all: where nothing is near, one is as good as another.
+  if (watched_.empty()) watched_.push_back(0);
+  ++version_;
+}
+
+bool LiveBody::covers(const BoundingBox& box, double way) const noexcept {
+  double farthest = 0.0;
+  for (std::size_t i = 0; i < positions_.size(); ++i)
+    farthest = std::max(farthest, (positions_[i] - watched_from_[i]).squaredNorm());
+  const double margin = kLeastReach + way + stretch_ * std::sqrt(farthest);
+  return (box.lower.array() - margin >= region_.lower.array()).all() &&
+         (box.upper.array() + margin <= region_.upper.array()).all();
 }
 
 void LiveBody::predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept {
-  for (std::size_t v = 0; v < surface_positions_.size(); ++v) {
+  for (const std::int32_t v : watched_) {
     Vec3 x = Vec3::Zero();
-    for (const Weight& w : weights(static_cast<int>(v))) x += w.weight * dv[as_size(w.node)];
-    positions[v] = surface_positions_[v] + h * x;
+    for (const Weight& w : weights(v)) x += w.weight * dv[as_size(w.node)];
+    positions[as_size(v)] = surface_positions_[as_size(v)] + h * x;
   }
 }
 

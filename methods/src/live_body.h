@@ -9,11 +9,16 @@ namespace palpate::live {
 
 /// How the world answers to a force in the fast loop.
 enum class Answer : std::uint8_t {
-  /// As in a tick: nodes are on the path that the slow loop gave them, in a tick they move from there by `free` + W(dt)
-  /// f, and the next tick finds them on the path again. `compliance`.
+  /// As in a tick: W is W(dt), and `settle` is what leads to W(ΔT) f in the end. `compliance`.
   kTick,
-  /// As in a slow step: nodes are where the force has them, at place + W(ΔT) f. `jacobian`.
+  /// As in a slow step: W is W(ΔT) and `settle` is one, so that nodes are at once where the force has them. `jacobian`.
   kStep,
+};
+
+/// Where on its path a body is in a tick.
+struct PathTime {
+  double age = 0.0, age_then = 0.0;    ///< since the model's time, at the beginning of the tick and at its end [s]
+  double left = 0.0, left_then = 0.0;  ///< of the difference to the model before, likewise
 };
 
 /// A soft body in the fast loop's world: its surface as it is, and how the nodes near the tool answer to forces. Blocks
@@ -26,11 +31,16 @@ class LiveBody final : public Body {
   LiveBody(const FemBody& original, Answer answer, double dt);
 
   /// A model that is new to the body, `age` [s] after its time. The nodes stay where they are: what lies between that
-  /// and the model's place goes with the share `left` of place().
+  /// and the model's path goes with the share `left` of place().
   void begin(const BodyView<const double>& model, double age) noexcept;
-  /// Before a tick: where the nodes are then. `left` and `left_then` are what is left of the difference to the model
-  /// before, now and at the end of the tick.
-  void place(const BodyView<const double>& model, double age, double left, double left_then) noexcept;
+  /// Before a tick.
+  void place(const BodyView<const double>& model, const PathTime& time) noexcept;
+
+  /// From here on keeps only that part of its surface up to date which something in `box` may touch soon.
+  void watch(const BoundingBox& box) noexcept;
+  /// Whether that is all that may be touched in this tick by something that was in `box` in the last one and goes no
+  /// further than `way` in a tick [m]: neither has come too far since watch().
+  bool covers(const BoundingBox& box, double way) const noexcept;
 
   int block_count() const noexcept override { return static_cast<int>(positions_.size()); }
   int state_size() const noexcept override { return 0; }  // it is the model's, and not to be restored without it
@@ -53,6 +63,9 @@ class LiveBody final : public Body {
   BodyEnergy compute_energy() const noexcept override { return {}; }      // not known from the model
   BodyMomentum compute_momentum() const noexcept override { return {}; }  // likewise
   BodySurface surface() const noexcept override { return {triangles_, surface_positions_, surface_velocities_}; }
+  FreshSurface fresh_surface() const noexcept override {
+    return {watched_.size() == surface_positions_.size() ? std::span<const std::int32_t>{} : watched_, version_};
+  }
   void predict_surface(double h, std::span<const Vec3> dv, std::span<Vec3> positions) const noexcept override;
   Vec3 compute_point(const BodyPoint& point) const noexcept override;
   BodyPoint find_point(const Vec3& p) const override { return find_surface_point(surface(), p); }
@@ -78,6 +91,7 @@ class LiveBody final : public Body {
   int known() const noexcept { return static_cast<int>(model_->known); }
   int number(std::int32_t node) const noexcept { return static_cast<int>(model_->number[node]); }
   void displace(std::span<Vec3> out) const noexcept;
+  Vec3 compute_vertex(std::int32_t vertex) const noexcept;
   void update_surface() noexcept;
 
   const std::vector<std::array<std::int32_t, 3>> triangles_;
@@ -90,13 +104,20 @@ class LiveBody final : public Body {
   std::optional<BodyView<const double>> model_;
   std::vector<Vec3> positions_;  ///< of the nodes [m]
   std::vector<Vec3> force_;      ///< on the nodes in the last tick [N]
-  std::vector<Vec3> moved_;      ///< by force_, of kStep [m]
-  std::vector<Vec3> offset_;     ///< from the model's place when it came [m]
+  std::vector<Vec3> away_;       ///< u: from the path [m]
+  std::vector<Vec3> along_;      ///< what a tick does to the path [m]
+  std::vector<Vec3> offset_;     ///< from the model's path when it came [m]
   std::vector<Vec3> ahead_;      ///< what a tick does without contacts [m]
   std::vector<Vec3> still_;      ///< all motion is in ahead_
   std::vector<Vec3> surface_positions_, surface_velocities_;
-  std::vector<std::int32_t> reached_;         ///< known nodes, by J
-  std::vector<std::int32_t> reached_number_;  ///< of each known node among those; −1: it is not
+  double stretch_ = 1.0;               ///< how much further than its nodes a vertex may go, at most
+  BoundingBox region_;                 ///< of the last watch(): outside of it the surface lies where it was then …
+  std::vector<Vec3> watched_from_;     ///< … when the nodes were here [m]
+  std::vector<std::int32_t> watched_;  ///< vertices that are kept up to date, ascending
+  std::vector<std::uint8_t> is_watched_, sides_;  ///< scratch of watch(), of each vertex
+  std::uint64_t version_ = 0;                     ///< of watched_
+  std::vector<std::int32_t> reached_;             ///< known nodes, by J
+  std::vector<std::int32_t> reached_number_;      ///< of each known node among those; −1: it is not
   std::vector<Entry> entries_;
   Eigen::MatrixXd reached_W_;  ///< W of the reached nodes
   Eigen::MatrixXd WJ_, JW_;    ///< W Jᵀ of those, and its transpose

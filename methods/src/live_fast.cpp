@@ -19,6 +19,7 @@ class LiveFast final : public FastHalf {
  private:
   World make_world(const MethodContext& c);
   void place_bodies(const Model& model, double time) noexcept;
+  void look_around() noexcept;
   Wrench sum_contact_forces() const noexcept;
   void report(const DeviceState& device, Feedback& out) const noexcept;
 
@@ -31,7 +32,9 @@ class LiveFast final : public FastHalf {
   WorldTool tool_;
   std::uint64_t sequence_ = 0;  ///< of the model in use
   double left_ = 0.0;           ///< of the difference to the model before
+  double depth_ = 0.0;          ///< deepest overlap of bodies in the last tick [m]
   double deepest_ = 0.0;        ///< as in Feedback [m]
+  BoundingBox last_box_;        ///< of the tool, two ticks ago
 };
 
 LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const Layout& layout)
@@ -81,9 +84,11 @@ TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* mode
   bool done = false;
   if (model.header.sequence > 0 && model.valid != 0) {
     place_bodies(model, feedback.header.time);
+    look_around();
     tool_.aim(device);
     done = world_.step(dt_, step);
-    deepest_ = std::max(deepest_, step.penetration);
+    depth_ = step.penetration;
+    deepest_ = std::max(deepest_, depth_);
   }
   TickResult out = tool_.read(done, step);
   if (done && settings_.by_constraints) out.wrench = sum_contact_forces();
@@ -93,16 +98,37 @@ TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* mode
 
 /// Puts the soft bodies where they are in this tick. A new model begins with the surface where the last one had it.
 void LiveFast::place_bodies(const Model& model, double time) noexcept {
-  const double age = std::clamp(time - model.header.time, 0.0, settings_.lookahead);
+  PathTime at;
+  at.age = std::clamp(time - model.header.time, 0.0, settings_.lookahead);
+  at.age_then = settings_.lookahead > 0.0 ? std::clamp(at.age + dt_, 0.0, settings_.lookahead) : 0.0;
   if (model.header.sequence != sequence_) {
-    for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->begin(layout_.at[k].view(model.numbers()), age);
+    for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->begin(layout_.at[k].view(model.numbers()), at.age);
     sequence_ = model.header.sequence;
     left_ = 1.0;
     deepest_ = 0.0;
   }
-  const double now = fade_ < 1.0 ? left_ : 0.0;
-  left_ = std::max(0.0, left_ - fade_);
-  for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->place(layout_.at[k].view(model.numbers()), age, now, left_);
+  at.left = fade_ < 1.0 ? left_ : 0.0;
+  at.left_then = left_ = std::max(0.0, left_ - fade_);
+  for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->place(layout_.at[k].view(model.numbers()), at);
+}
+
+/// Soft bodies move only what of their surface the tool may touch. Where it was in the last tick tells where it is now.
+void LiveFast::look_around() noexcept {
+  BoundingBox tool = world_.swept_box(tool_body_);
+  if (tool.is_empty()) return;
+  // The way out of a body is looked for around what is in it.
+  tool.lower.array() -= depth_;
+  tool.upper.array() += depth_;
+  double way = 0.0;  // twice that of the last tick
+  if (!last_box_.is_empty())
+    way = 2.0 * std::max((tool.lower - last_box_.lower).cwiseAbs().maxCoeff(),
+                         (tool.upper - last_box_.upper).cwiseAbs().maxCoeff());
+  for (std::size_t k = 0; k < soft_.size(); ++k) {
+    const auto* shape = world_.bodies()[as_size(layout_.soft[k])].shape.as<ContactShape::Surface>();
+    if (shape == nullptr || shape->self) continue;  // it may meet itself anywhere
+    if (!soft_[k]->covers(tool, way)) soft_[k]->watch(tool);
+  }
+  last_box_ = tool;
 }
 
 /// On the tool, with their moment about the handle.

@@ -17,7 +17,9 @@ namespace palpate::live {
 inline constexpr int kMaxKnown = 96;      ///< nodes of one body whose answer is in a model
 inline constexpr int kMaxContacts = 240;  ///< of a tick, that the slow loop is told of
 
-/// A soft body as the fast loop meets it. What it says of the nodes' motion depends on LiveSettings::Answer.
+/// A soft body as the fast loop meets it. Nodes lie on the path that the slow step gave them, under the forces that the
+/// tool had in that step, and u away from it. A force f then moves them in a tick of dt by
+///   u⁺ = (1 − settle) u + W f − answered.
 template <typename Number>
 struct BodyView {
   template <typename M>
@@ -26,9 +28,10 @@ struct BodyView {
 
   Number& known;           ///< how many of kMaxKnown nodes
   Number& single;          ///< answer of the other nodes, each to its own force alone [m/N]
+  Number& settle;          ///< share of their way back to the path that nodes go in a tick
   Vector place;            ///< of the nodes, three numbers each, at the model's time [m]
   Vector rate;             ///< how they go on from there [m/s]
-  Vector free;             ///< what a tick does to them without contacts [m]
+  Vector answered;         ///< what W makes of the forces of the slow step [m]
   Vector node;             ///< the known ones
   Vector number;           ///< of each node among these; −1: it is not
   Map<Eigen::MatrixXd> W;  ///< three rows a known node [m/N]
@@ -42,7 +45,7 @@ class BodyLayout {
   int nodes() const noexcept { return nodes_; }
   std::size_t size() const noexcept {
     const auto n = as_size(nodes_);
-    return 2 + 10 * n + kMaxKnown + 9 * kMaxKnown * kMaxKnown;
+    return 3 + 10 * n + kMaxKnown + 9 * kMaxKnown * kMaxKnown;
   }
   /// `numbers` are those behind a model's head.
   template <typename Number>
@@ -54,9 +57,16 @@ class BodyLayout {
       return p;
     };
     const Eigen::Index n = nodes_, k = kMaxKnown;
-    Number* head = take(2);
-    return {head[0],      head[1],      {take(3 * n), 3 * n},           {take(3 * n), 3 * n}, {take(3 * n), 3 * n},
-            {take(k), k}, {take(n), n}, {take(9 * k * k), 3 * k, 3 * k}};
+    Number* head = take(3);
+    return {head[0],
+            head[1],
+            head[2],
+            {take(3 * n), 3 * n},
+            {take(3 * n), 3 * n},
+            {take(3 * n), 3 * n},
+            {take(k), k},
+            {take(n), n},
+            {take(9 * k * k), 3 * k, 3 * k}};
   }
 
  private:

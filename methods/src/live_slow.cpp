@@ -32,7 +32,7 @@ class LiveSlow final : public SlowHalf {
   }
 
   StepWish begin_bytes(const std::byte* feedback, std::byte* model, StepReport& report) override;
-  void read_tick_bytes(const FreeTick& tick, std::byte*, StepReport&) noexcept override { answers_.read_tick(tick); }
+  void read_tick_bytes(const FreeTick&, std::byte*, StepReport&) noexcept override {}
   void read_solved_bytes(const SolvedStep& step, std::byte* model, StepReport& report) override;
   void read_advanced_bytes(const AdvancedStep&, std::byte* model, StepReport& report) override;
   void finish_bytes(bool done, std::byte* model, StepReport& report) override;
@@ -105,8 +105,7 @@ void LiveSlow::read_solved_bytes(const SolvedStep& step, std::byte* model, StepR
   read_ = answers_.compute(step, typed(model).numbers());
 }
 
-/// Where nodes are and go. With the answer of a step, the places are those that the nodes would have at its end without
-/// the forces of the tool, so that with them they are where the step has them.
+/// Where nodes are and go: with the answer of a tick on their way through the step, with that of a step at its end.
 void LiveSlow::read_advanced_bytes(const AdvancedStep&, std::byte* model_bytes, StepReport& report) {
   const StageTimer timer(report, Stage::kModel);
   Model& model = typed(model_bytes);
@@ -118,7 +117,7 @@ void LiveSlow::read_advanced_bytes(const AdvancedStep&, std::byte* model_bytes, 
       out.place = before_[k];
       out.rate = (now - before_[k]) / slow_period_;
     } else {
-      out.place = now - answers_.displacement(k);
+      out.place = now;
       out.rate.setZero();
     }
     finite = finite && out.place.allFinite() && out.rate.allFinite();

@@ -149,7 +149,6 @@ int PointWorld::max_points(int surface) const noexcept {
 std::string PointWorld::refuse(const ToolInWorld& c) {
   if (!c.tool.is<HeldPoint>()) return "the hand must hold a point";
   if (!c.world.is_static() && c.body() < 0) return kNoBody;
-  if (c.tool.radius() > 0.0) return "the point must have no radius";
   return {};
 }
 

@@ -35,7 +35,7 @@ std::deque<MethodInfo> make_own_methods() {
       {"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world,
        SettingsChoice::own<DirectSettings>("the last force, held")},
       {"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,
-       &PointWorld::refuse, SettingsChoice::own<HalfspaceSettings>("the classic contact model")},
+       &refuse_halfspace, SettingsChoice::own<HalfspaceSettings>("the classic contact model")},
       {"limited", "geometrically limited constraints in convex sets, with trust regions (Knott & Kuhlen 2015)",
        &make_limited, &PointWorld::refuse, SettingsChoice::own<LimitedSettings>("Knott & Kuhlen 2015")},
       {"compliance",

@@ -25,7 +25,9 @@ TickResult WorldTool::read(bool done, const StepReport& report) const noexcept {
 
 std::string refuse_world(const ToolInWorld& c) {
   if (c.tool.is<HeldFingers>()) return kFingersAreNoBody;
-  if (c.body() < 0 && !(c.tool.is<HeldPoint>() && c.world.is_static())) return kNoBody;
+  // A point among static surfaces need be no body, but a ball must.
+  const bool alone = c.tool.is<HeldPoint>() && c.tool.radius() == 0.0 && c.world.is_static();
+  if (c.body() < 0 && !alone) return kNoBody;
   return {};
 }
 

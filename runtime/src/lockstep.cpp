@@ -54,6 +54,7 @@ std::int64_t tick_at(double time, double dt) noexcept {
 RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunControl& control) {
   check_parts(settings, parts);
   RunSummary summary;
+  summary.notes = list_notes(parts);
   std::vector<ToolLoop> fast = make_tool_loops(settings, parts);
   SlowLoop slow(settings, parts);
   Messages models(parts, &Method::model), feedbacks(parts, &Method::feedback);

@@ -96,6 +96,16 @@ void ToolLoop::fade_out(double time) noexcept {
   device_.write(safety_.apply(last_, std::numeric_limits<double>::infinity()));
 }
 
+std::vector<std::string> list_notes(const RunParts& parts) {
+  std::vector<std::string> out;
+  for (const ToolParts& tool : parts.tools) {
+    if (tool.method.note.empty()) continue;
+    std::string note = fmt::format("{}: {}", tool.method.name, tool.method.note);
+    if (std::find(out.begin(), out.end(), note) == out.end()) out.push_back(std::move(note));
+  }
+  return out;
+}
+
 std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts) {
   if (const LoopMemory* before = find_memory(parts)) return before->fast;
   std::vector<ToolLoop> out;

@@ -76,6 +76,9 @@ const LoopMemory* find_memory(const RunParts& parts) noexcept;
 /// The fast loop of all tools, the same code in both runtimes.
 std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts);
 
+/// What the methods have to tell their users, each once.
+std::vector<std::string> list_notes(const RunParts& parts);
+
 /// One slow step for all tools, the same code in both runtimes. Slow thread only.
 class SlowLoop {
  public:

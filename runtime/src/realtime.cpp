@@ -116,6 +116,7 @@ class RealtimeRun {
       fade_time_ = std::max(fade_time_, tool.guards.safety.fade_time);
     }
     summary_.hands.resize(parts.tools.size());
+    summary_.notes = list_notes(parts);
   }
 
   RunSummary run(const RealtimeSettings& realtime) {

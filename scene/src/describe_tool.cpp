@@ -6,8 +6,8 @@ namespace {
 void describe_point_tool(Fields& f, ScenePointTool& s) {
   const ScenePointTool d;
   f.number({.name = "mass", .doc = "of the proxy", .unit = "kg"}, s.mass, d.mass, {0.0, 10.0});
-  f.number({.name = "radius", .doc = "among moving bodies it touches as a ball of this radius", .unit = "m"}, s.radius,
-           d.radius, {0.0, 1.0});
+  f.number({.name = "radius", .doc = "it touches as a ball of this radius", .unit = "m"}, s.radius, d.radius,
+           {0.0, 1.0});
 }
 
 void describe_offset(Fields& f, Vec3& offset) {

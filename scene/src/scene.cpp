@@ -145,11 +145,11 @@ RecordingHeader make_recording_header(const Scene& scene, const std::string& met
 
 namespace {
 
-/// Those that are bodies of the world: fingers are not, and points only if something else moves.
+/// Those that are bodies of the world: fingers are not, and points without a radius only if something else moves.
 void add_tools(World& world, const Scene& scene, const std::vector<Pose>& starts) {
   const auto is_body = [](const HeldTool& held) {
-    return !std::holds_alternative<ScenePointTool>(held.tool.kind) &&
-           !std::holds_alternative<SceneFingersTool>(held.tool.kind);
+    if (const auto* point = std::get_if<ScenePointTool>(&held.tool.kind)) return point->radius > 0.0;
+    return !std::holds_alternative<SceneFingersTool>(held.tool.kind);
   };
   const bool moves = !world.is_static() || std::any_of(scene.tools.begin(), scene.tools.end(), is_body);
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "palpate/core/error.h"
+#include "palpate/runtime/run.h"
 #include "palpate/scene/builtin.h"
 #include "palpate/scene/scene.h"
 #include "sample_scenes.h"
@@ -347,6 +349,62 @@ TEST(SceneTools, RecordingNamesThemAndTheirMethods) {
   EXPECT_EQ(own.tools[1].method, "reference");
   EXPECT_EQ(make_recording_header(scene, "direct", true).tools[0].method, "direct");
   EXPECT_EQ(own.scene, scene.source.text);
+}
+
+/// A hand at rest 5 mm below where a tool of 10 mm would lie on a static box of 20 mm.
+constexpr const char* kRest =
+    R"("hand": {"type": "scripted", "path": {"type": "keyframes", "interpolation": "linear",
+       "keyframes": [{"time": 0, "position": [0.003, 0.025, 0.001]}, {"time": 0.2, "position": [0.003, 0.015, 0.001]},
+                     {"time": 1, "position": [0.003, 0.015, 0.001]}]}})";
+
+struct Rows final : RunSink {
+  std::vector<TickRow> ticks;
+  void add(const TickRow& row) override { ticks.push_back(row); }
+  void add(const StepRow&) override {}
+};
+
+RunSummary run(const Scene& scene, const std::string& method, Rows& rows) {
+  World world = make_world(scene);
+  const std::unique_ptr<Device> device = make_device(scene);
+  std::vector<Method> methods = make_methods(scene, method, world, std::array{device.get()});
+  return run_lockstep(scene.run, {methods[0], *device, &rows, scene.first().guards});
+}
+
+// A point with a radius lies on what does not move at its radius, whoever computes it.
+TEST(SceneTools, BallOnAStaticBoxRestsAtItsRadius) {
+  const Scene scene = parse_scene(
+      R"({"format": 1, "seconds": 1, "tool": {"type": "point", "radius": 0.01}, "bodies": [{"type": "static",
+          "shape": {"type": "box", "size": [0.1, 0.02, 0.1]}}], )" +
+          std::string(kRest) + "}",
+      "x.json");
+  for (const char* method : {"reference", "limited", "direct", "jacobian", "compliance"}) {
+    Rows rows;
+    run(scene, method, rows);
+    ASSERT_FALSE(rows.ticks.empty());
+    EXPECT_NEAR(rows.ticks.back().tool.position.y(), 0.02, 1e-6) << method;
+    EXPECT_NEAR(rows.ticks.back().wanted.force.y(), 0.005 * scene.first().tool.coupling.stiffness, 0.01) << method;
+  }
+}
+
+// Live contacts that a world cannot have are told of; those that were not asked for are not.
+TEST(SceneTools, RunSaysWhereContactsAreHeldInsteadOfLive) {
+  const auto notes = [](const std::string& bodies, const std::string& settings) {
+    Scene scene = parse_scene(R"({"format": 1, "seconds": 0.1, "tool": {"type": "rigid", "shape": {"type": "sphere",
+                                  "radius": 0.01}}, "bodies": [)" +
+                                  bodies + "], " + settings + kRest + "}",
+                              "x.json");
+    Rows rows;
+    return run(scene, "jacobian", rows).notes;
+  };
+  const std::string
+      box = R"({"type": "static", "shape": {"type": "box", "size": [0.1, 0.02, 0.1]}})",
+      brick = R"(, {"type": "rigid", "position": [0, 0.1, 0], "shape": {"type": "box", "size": [0.02, 0.02, 0.02]}})";
+  EXPECT_TRUE(notes(box, "").empty());
+  const std::vector<std::string> told = notes(box + brick, "");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0],
+            "jacobian: contacts are held until the next model and not live, because something moves that is not soft");
+  EXPECT_TRUE(notes(box + brick, R"("methods": {"jacobian": {"contacts": "held"}}, )").empty());
 }
 
 }  // namespace

@@ -9,7 +9,9 @@ namespace palpate {
 
 Method make_compliance(const MethodContext& context) {
   const auto& settings = context.settings.get<ComplianceSettings>("compliance");
-  if (settings.contacts == ComplianceSettings::Contacts::kLive && live::refuse(context.where()).empty()) {
+  const bool wanted = settings.contacts == ComplianceSettings::Contacts::kLive;
+  const std::string held = wanted ? live::refuse(context.where()) : std::string();
+  if (wanted && held.empty()) {
     live::LiveSettings live;
     live.answer = live::Answer::kTick;
     live.lookahead = settings.lookahead * context.slow_period;
@@ -20,8 +22,12 @@ Method make_compliance(const MethodContext& context) {
     live.by_constraints = settings.force == ComplianceSettings::Force::kConstraints;
     return live::make_method(context, live);
   }
-  return {layout_of<compliance::Model>(), layout_of<compliance::Feedback>(), compliance::make_slow_half(context),
-          compliance::make_fast_half(context)};
+  return {layout_of<compliance::Model>(),
+          layout_of<compliance::Feedback>(),
+          compliance::make_slow_half(context),
+          compliance::make_fast_half(context),
+          Sharing::kSlowStep,
+          live::describe_held(held)};
 }
 
 std::string refuse_compliance(const ToolInWorld& c) {

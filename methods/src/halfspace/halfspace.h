@@ -7,5 +7,6 @@
 namespace palpate {
 
 Method make_halfspace(const MethodContext& context);
+std::string refuse_halfspace(const ToolInWorld& context);
 
 }  // namespace palpate

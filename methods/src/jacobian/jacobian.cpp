@@ -9,7 +9,8 @@ Method make_jacobian(const MethodContext& context) {
   const auto& settings = context.settings.get<JacobianSettings>("jacobian");
   const bool equality = settings.form == JacobianSettings::Form::kEquality;
   const bool live = !equality && settings.track && settings.contacts == JacobianSettings::Contacts::kLive;
-  if (live && live::refuse(context.where()).empty()) {
+  const std::string held = live ? live::refuse(context.where()) : std::string();
+  if (live && held.empty()) {
     live::LiveSettings own;
     own.answer = settings.answer == JacobianSettings::Answer::kSlow ? live::Answer::kStep : live::Answer::kTick;
     own.blend = settings.blend * context.slow_period;
@@ -17,8 +18,12 @@ Method make_jacobian(const MethodContext& context) {
     own.solver = live::tick_solver(context, settings.tolerance, settings.max_iterations);
     return live::make_method(context, own);
   }
-  return {layout_of<jacobian::Model>(), layout_of<jacobian::Feedback>(), jacobian::make_slow_half(context),
-          jacobian::make_fast_half(context), equality ? Sharing::kAlone : Sharing::kSlowStep};
+  return {layout_of<jacobian::Model>(),
+          layout_of<jacobian::Feedback>(),
+          jacobian::make_slow_half(context),
+          jacobian::make_fast_half(context),
+          equality ? Sharing::kAlone : Sharing::kSlowStep,
+          live::describe_held(held)};
 }
 
 std::string refuse_jacobian(const ToolInWorld& c) {

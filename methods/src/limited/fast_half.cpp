@@ -21,7 +21,9 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
       : tool_(
             c.tool, c.dt,
             c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
+        radius_(c.tool.radius()),
         solver_({.tolerance = c.settings.get<LimitedSettings>("limited").tolerance,
+                 .radius = c.tool.radius(),
                  .max_iterations = c.settings.get<LimitedSettings>("limited").max_iterations,
                  .start_outside = c.world.is_static()}),
         blend_ticks_(c.settings.get<LimitedSettings>("limited").blend
@@ -91,8 +93,9 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     return foot;
   }
 
-  /// Moves x to the nearest surface if it lies inside, no deeper than that surface's constraint reaches.
-  static void push_out(const LimitedPatch& model, Vec3& x) noexcept {
+  /// Moves x to the nearest surface, or to its radius in front of it, if it lies inside, no deeper than that surface's
+  /// constraint reaches, or nearer than its radius.
+  void push_out(const LimitedPatch& model, Vec3& x) const noexcept {
     double nearest2 = std::numeric_limits<double>::infinity();
     std::int32_t at = -1;
     Vec3 foot = x;
@@ -114,9 +117,14 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
         normal = model.triangle[i].normal;
       }
     }
-    if (at < 0 || !(normal.dot(x - foot) < 0.0)) return;
+    if (at < 0) return;
+    if (!(normal.dot(x - foot) < 0.0)) {
+      const double distance = std::sqrt(nearest2);
+      if (distance < radius_ && distance > model.skin) x = foot + (radius_ + 2.0 * model.skin) / distance * (x - foot);
+      return;
+    }
     if (nearest2 > model.triangle[as_size(at)].depth * model.triangle[as_size(at)].depth) return;
-    x = foot + 2.0 * model.skin * normal.normalized();
+    x = foot + (radius_ + 2.0 * model.skin) * normal.normalized();
   }
 
   bool is_covered(const LimitedPatch& model) const noexcept {
@@ -172,7 +180,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
     for (int k = 0; k < s.contacts; ++k) {
       const PatchContact& c = s.contact[as_size(k)];
       const auto& face = model.triangle[as_size(c.triangle)];
-      held_[as_size(k)] = {face.id, c.weights, compute_foot(model, c.triangle, c.weights), face.normal, face.friction};
+      held_[as_size(k)] = {face.id, c.weights, compute_foot(model, c.triangle, c.weights), c.normal, face.friction};
     }
     const Vec3 coupling = tool_.force_on_hand(device);
     Vec3 force = Vec3::Zero();
@@ -199,6 +207,7 @@ class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
   };
 
   PointTool tool_;
+  const double radius_;  ///< of the point [m]
   PatchSolver solver_;
   std::uint64_t sequence_ = 0;
   Vec3 offset_ = Vec3::Zero();       ///< of the patch as it is shown from where it is [m]

@@ -22,8 +22,8 @@ using Triangle = LimitedPatch::Triangle;
 
 }  // namespace
 
-PatchBuilder::PatchBuilder(const LimitedSettings& settings, PointWorld& world)
-    : settings_(settings), world_(world), near_(kMaxFound), flipped_(world.surfaces().size()) {
+PatchBuilder::PatchBuilder(const LimitedSettings& settings, PointWorld& world, double ball)
+    : settings_(settings), ball_(ball), world_(world), near_(kMaxFound), flipped_(world.surfaces().size()) {
   for (const TouchSurface& s : world.surfaces()) {
     local_vertex_.emplace_back(s.tree->mesh().vertices.size(), static_cast<std::int16_t>(-1));
     local_triangle_.emplace_back(s.tree->mesh().triangles.size(), static_cast<std::int16_t>(-1));
@@ -62,7 +62,7 @@ void PatchBuilder::begin(const Vec3& centre, const Vec3& side, LimitedPatch& out
     }
   }
   out.overflow = covered < reach || report.overflow ? 1 : 0;
-  out.half_edge = covered / std::sqrt(3.0);
+  out.half_edge = std::max(0.0, covered - ball_) / std::sqrt(3.0);
   out.skin = kSkin * std::min(covered, settings_.radius);
 }
 
@@ -87,7 +87,7 @@ void PatchBuilder::forget() {
 
 /// Fills found_, sorted by distance, and returns how far it reaches.
 double PatchBuilder::find(const Vec3& centre, StepReport& report) {
-  double radius = settings_.radius;
+  double radius = settings_.radius + ball_;
   double reach = collect(centre, radius);
   while (found_.size() < as_size(settings_.max_constraints) / 64 && radius < kMaxRadius) {
     radius *= 2.0;
@@ -97,7 +97,7 @@ double PatchBuilder::find(const Vec3& centre, StepReport& report) {
     radius *= 0.5;
     reach = collect(centre, radius);
   }
-  if (radius < settings_.radius) report.overflow = true;
+  if (radius < settings_.radius + ball_) report.overflow = true;
   std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
     return std::tie(a.distance, a.surface, a.triangle) < std::tie(b.distance, b.surface, b.triangle);
   });

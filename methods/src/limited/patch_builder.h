@@ -11,7 +11,8 @@ namespace palpate::limited {
 /// allocate.
 class PatchBuilder {
  public:
-  PatchBuilder(const LimitedSettings& settings, PointWorld& world);
+  /// `ball`: radius of the point [m]. Its middle is trusted where everything that it may touch from there is known.
+  PatchBuilder(const LimitedSettings& settings, PointWorld& world, double ball = 0.0);
 
   /// Everything near `centre`, as many triangles as fit, and how far they reach. `side` is where the proxy is: open
   /// surfaces are taken from that side. Cheap against finish(), so that a centre can be tried.
@@ -37,6 +38,7 @@ class PatchBuilder {
   void fill_compliance(LimitedPatch& out);
 
   const LimitedSettings settings_;
+  const double ball_;
   PointWorld& world_;
   std::vector<std::int32_t> near_;
   std::vector<Found> found_;

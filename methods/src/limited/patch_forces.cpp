@@ -38,6 +38,18 @@ void PatchSolver::add_box_faces() noexcept {
   }
 }
 
+/// Where the forces of the selected constraints have the point.
+Vec3 PatchSolver::compute_next() const noexcept {
+  Vec3 next = free_;
+  for (int k = 0; k < selected_count_; ++k) {
+    const Selected& c = selected_[as_size(k)];
+    const Vec3 force = force_of(c);
+    next += w_ * force;
+    if (c.triangle >= 0) next.noalias() += C_ * force;
+  }
+  return next;
+}
+
 /// λ of the selected constraints; returns the residual [m].
 double PatchSolver::solve_forces() noexcept {
   if (selected_count_ == 0) return 0.0;

@@ -67,6 +67,10 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
   if (far > kMaxWay) solution_.share = kMaxWay / far;
   free_ = from + solution_.share * (free - from);
   gather();
+  if (options_.radius > 0.0) {
+    solve_ball();
+    return solution_;
+  }
 
   Vec3 x = options_.from_free ? free_ : start;
   Vec3 anchor = start;    // the last point that is known to be outside, by a way that crosses nothing
@@ -108,13 +112,7 @@ const PatchSolution& PatchSolver::solve(const LimitedPatch& patch, const Vec3& s
     last_count_ = selected_count_;
     select(x);
     const double residual = solve_forces();
-    Vec3 next = free_;
-    for (int k = 0; k < selected_count_; ++k) {
-      const Selected& c = selected_[as_size(k)];
-      const Vec3 force = force_of(c);
-      next += w_ * force;
-      if (c.triangle >= 0) next.noalias() += C_ * force;
-    }
+    Vec3 next = compute_next();
     const double way = (next - x).norm();
     solution_.residual = std::max(residual, way);
     if (!(way < 1e3)) break;  // not finite, or absurd: stay where the point is known to be outside
@@ -158,11 +156,7 @@ bool PatchSolver::is_supported(const Vec3& x) const noexcept {
   for (int k = 0; k < selected_count_; ++k) {
     const Selected& s = selected_[as_size(k)];
     if (s.triangle < 0 || !(s.lambda[0] > 0.0)) continue;
-    const auto& v = patch_->triangle[as_size(s.triangle)].vertex;
-    const Vec3 weights = weights_at(s.triangle, x);
-    Vec3 foot = Vec3::Zero();
-    for (int c = 0; c < 3; ++c) foot += weights[c] * patch_->position[as_size(v[as_size(c)])];
-    if ((x - foot).norm() <= 10.0 * touch_) return true;
+    if ((x - foot_at(s.triangle, weights_at(s.triangle, x))).norm() <= 10.0 * touch_) return true;
   }
   return false;
 }
@@ -198,7 +192,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
     solution_.contact_force += force_of(s);
     if (solution_.converged) solution_.yield.noalias() -= C_ * force_of(s);
     if (s.lambda[0] > 0.0 && solution_.contacts < PatchSolution::kMaxContacts) {
-      solution_.contact[as_size(solution_.contacts++)] = {s.triangle, s.weights, force_of(s)};
+      solution_.contact[as_size(solution_.contacts++)] = {s.triangle, s.weights, s.normal, force_of(s)};
     }
   }
 }
@@ -209,7 +203,7 @@ void PatchSolver::finish(const Vec3& x) noexcept {
 /// Gathered with some room, and kept while it suffices.
 void PatchSolver::gather() noexcept {
   most_ = std::max(3.0 * (free_ - start_).norm(), kDeepest);
-  const double need = most_ + std::min(most_, kDeepest);
+  const double need = most_ + std::min(most_, kDeepest) + options_.radius;
   if (near_radius_ >= 0.0 && (start_ - near_centre_).norm() + need <= near_radius_) return;
   near_centre_ = start_;
   near_radius_ = need + kRoom;
@@ -227,6 +221,13 @@ Vec3 PatchSolver::weights_at(std::int32_t triangle, const Vec3& x) const noexcep
   const auto& v = patch_->triangle[as_size(triangle)].vertex;
   return closest_on_triangle(x, patch_->position[as_size(v[0])], patch_->position[as_size(v[1])],
                              patch_->position[as_size(v[2])]);
+}
+
+Vec3 PatchSolver::foot_at(std::int32_t triangle, const Vec3& weights) const noexcept {
+  const auto& v = patch_->triangle[as_size(triangle)].vertex;
+  Vec3 foot = Vec3::Zero();
+  for (int c = 0; c < 3; ++c) foot += weights[c] * patch_->position[as_size(v[as_size(c)])];
+  return foot;
 }
 
 double PatchSolver::psi_at(std::int32_t triangle, const Vec3& x) const noexcept {

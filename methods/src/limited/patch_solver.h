@@ -13,6 +13,7 @@ namespace palpate::limited {
 /// What the tests of the paper's failure cases switch off; a method never does.
 struct PatchSolverOptions {
   double tolerance = 1e-11;  ///< [m]
+  double radius = 0.0;       ///< of the point [m]; above 0 it is a ball, see patch_ball.cpp
   int max_iterations = 64;
   bool inner_trust = true;     ///< no iteration moves further than the constraints around reach (section 3.5)
   bool from_free = false;      ///< the first tentative state is the free motion's, not the last tick's
@@ -24,6 +25,7 @@ struct PatchSolverOptions {
 struct PatchContact {
   std::int32_t triangle = -1;   ///< of the patch; −1: none
   Vec3 weights = Vec3::Zero();  ///< of its corners: where the proxy stands on it
+  Vec3 normal = Vec3::Zero();   ///< unit, along which it holds the proxy
   Vec3 force = Vec3::Zero();    ///< on the proxy [N]
 };
 
@@ -69,6 +71,15 @@ struct PatchSolution {
 ///    not settle it shrinks until steps end at the first surface, and then the faces that it flits between are kept
 ///    together (lock()).
 ///
+/// A point with a radius is not in the paper. Every triangle then asks for d_k(y) ≥ radius of its distance, which is
+/// curved around edges and corners. With p_k the point of the triangle nearest to the iterate x and n_k from there to
+/// x,
+///   n_k·(y − p_k) ≥ radius  implies  d_k(y) ≥ radius,
+/// for a triangle lies behind the plane through its point nearest to x. So a tick is a row of problems with planes, in
+/// which every iterate is outside; a plane is added for each triangle that the next iterate would violate, and none for
+/// others: their planes would hold up a ball that slides over a flat mesh. No iterate goes further than the radius, so
+/// that nothing is passed through.
+///
 /// Real-time: no allocation, no exception, at most max_iterations of bounded work. One thread.
 class PatchSolver {
  public:
@@ -104,6 +115,15 @@ class PatchSolver {
   Vec3 weights_at(std::int32_t triangle, const Vec3& x) const noexcept;
   double psi_at(std::int32_t triangle, const Vec3& x) const noexcept;
   double beyond_edge(std::int32_t triangle, int edge, const Vec3& x) const noexcept;
+
+  void solve_ball() noexcept;
+  bool find_next_outside(const Vec3& x, Vec3& next) noexcept;
+  void select_touched(const Vec3& x) noexcept;
+  bool add_plane(std::int32_t triangle, const Vec3& x) noexcept;
+  bool is_selected(std::int32_t triangle) const noexcept;
+  std::int32_t find_most_violated(const Vec3& x) const noexcept;
+  Vec3 foot_at(std::int32_t triangle, const Vec3& weights) const noexcept;
+  Vec3 compute_next() const noexcept;
 
   void gather() noexcept;
   bool is_under(std::int32_t triangle, const Vec3& x) const noexcept;

@@ -17,7 +17,7 @@ class LimitedSlow final : public TypedSlowHalf<LimitedPatch, PointFeedback> {
  public:
   explicit LimitedSlow(const MethodContext& c)
       : world_(c),
-        builder_(c.settings.get<LimitedSettings>("limited"), world_),
+        builder_(c.settings.get<LimitedSettings>("limited"), world_, c.tool.radius()),
         ahead_(1.5 * c.slow_period),
         most_ahead_(c.settings.get<LimitedSettings>("limited").look_ahead ? kAnywhere : 0.0) {}
 

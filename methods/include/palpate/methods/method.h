@@ -145,6 +145,8 @@ struct Method {
   std::unique_ptr<SlowHalf> slow;  ///< null: the method does everything in its fast half
   std::unique_ptr<FastHalf> fast;
   Sharing sharing = Sharing::kSlowStep;
+  /// For the user, in plain words, where it is not in the form that its settings ask for; empty if it is.
+  std::string note{};
   // What it was made for; make_method() fills them in. Of a method that somebody else made they may be empty: then it
   // is one without a world, for any rates.
   std::string_view name{};

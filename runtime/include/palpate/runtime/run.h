@@ -90,7 +90,7 @@ struct RunSummary {
   std::uint64_t lost_rows = 0;     ///< realtime: rows that the recorder was too slow for
   std::vector<HandSummary> hands;  ///< one for each tool
   bool stopped = false;            ///< ended early by a stop request
-  std::vector<std::string> notes;  ///< e.g. which real-time permissions were not given
+  std::vector<std::string> notes;  ///< which real-time permissions were not given, which form a method has …
 
   /// The hand of a run of one tool.
   const HandSummary& hand() const { return hands.at(0); }

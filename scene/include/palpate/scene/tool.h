@@ -15,7 +15,7 @@ namespace palpate {
 /// A point mass on a virtual coupling.
 struct ScenePointTool {
   double mass = 0.001;  ///< of the proxy [kg]; that of Knott & Kuhlen 2015
-  double radius = 0.0;  ///< among moving bodies it touches as a ball of this radius [m]
+  double radius = 0.0;  ///< it touches as a ball of this radius [m]
   bool operator==(const ScenePointTool&) const = default;
 };
 
