@@ -3,86 +3,19 @@
 #include <cmath>
 #include <numbers>
 
-#include "palpate/bodies/corotational_tets.h"
-#include "palpate/geometry/shapes.h"
-#include "palpate/methods/hand_driven.h"
-#include "palpate/methods/registry.h"
+#include "live_rig.h"
 #include "palpate/testing/realtime_guard.h"
 
 namespace palpate::reduced_test {
 namespace {
 
-constexpr double kTick = 0.001;
-
-/// A block of 6 × 4 × 6 cm whose lower side is at y = 0, held there or free.
-FemBody& add_block(World& world, bool held, double young_modulus, int cells) {
-  const Material material{
-      .young_modulus = young_modulus, .poisson_ratio = 0.35, .density = 1000.0, .stiffness_damping = 0.005};
-  TetMesh mesh = make_tet_block(Vec3(0.06, 0.04, 0.06), {cells, cells, cells});
-  for (Vec3& v : mesh.vertices) v.y() += 0.02;
-  auto body = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1));
-  FemBody& out = *body;
-  for (int i = 0; held && i < out.node_count(); ++i) {
-    if (out.positions()[as_size(i)].y() < 1e-9) out.prescribe(i, Vec3::Zero());
-  }
-  ContactShape shape;
-  shape.kind = ContactShape::Surface{};
-  shape.friction = 0.4;
-  world.add({"block", std::move(body), shape});
-  return out;
-}
+using namespace live_rig;
 
 void add_floor(World& world) {
   ContactShape plane;
   plane.kind = ContactShape::Plane{};
   plane.friction = 0.4;
   world.add({"floor", nullptr, plane});
-}
-
-ToolSettings make_rod() {
-  ToolSettings tool;
-  tool.kind = HeldRigid{.mass = 0.03, .surface = make_cylinder(0.01, 0.03, 12, 2)};
-  tool.coupling = {.stiffness = 300.0, .damping = 0.5, .rotational_stiffness = 0.2, .rotational_damping = 1e-3};
-  return tool;
-}
-
-/// A world, a tool and a method, with models that arrive a slow period after their step began, or at once.
-class Rig {
- public:
-  explicit Rig(const WorldSettings& settings = {}) : world(settings) {}
-
-  void begin(std::string_view method, const ToolSettings& tool, const DeviceState& start, int ticks_a_step,
-             bool latency = true) {
-    ticks_a_step_ = ticks_a_step;
-    latency_ = latency;
-    method_.emplace(make_method(method, {world, tool, kTick, kTick * ticks_a_step, start, {}}));
-  }
-
-  TickResult tick(DeviceState device) {
-    device.time = kTick * static_cast<double>(ticks_);
-    if (method_->has_slow_half() && ticks_ % ticks_a_step_ == 0) {
-      if (method_->under_way() > 0) method_->deliver();
-      method_->begin_step(report, device.time);
-      if (!latency_) method_->deliver();
-    }
-    ++ticks_;
-    return method_->tick(device);
-  }
-
-  World world;
-  StepReport report;  ///< of the last slow step
-
- private:
-  std::optional<HandDriven> method_;
-  int ticks_a_step_ = 1, ticks_ = 0;
-  bool latency_ = true;
-};
-
-DeviceState at(const Vec3& position, const Vec3& velocity = Vec3::Zero()) {
-  DeviceState out;
-  out.pose.position = position;
-  out.velocity.linear = velocity;
-  return out;
 }
 
 /// Relative RMS difference of two runs of force.
@@ -102,7 +35,7 @@ std::vector<Vec3> press_and_stroke(std::string_view method, int ticks_a_step, bo
   add_floor(rig.world);
   add_block(rig.world, false, 2e4, 2);
   const ToolSettings tool = make_rod();
-  DeviceState device = at(Vec3(0.003, 0.0560, 0.001));
+  DeviceState device = hand_at(Vec3(0.003, 0.0560, 0.001));
   add_tool(rig.world, tool, device.pose);
   rig.world.prepare();
   rig.begin(method, tool, device, ticks_a_step, latency);
@@ -153,13 +86,13 @@ std::vector<Vec3> shake_tied_point(std::string_view method, int ticks_a_step, do
   tie.point_b = block.find_point(place);
   rig.world.add(tie);
   rig.world.prepare();
-  rig.begin(method, tool, at(place), ticks_a_step);
-  for (int i = 0; i < settle; ++i) rig.tick(at(place));
+  rig.begin(method, tool, hand_at(place), ticks_a_step);
+  for (int i = 0; i < settle; ++i) rig.tick(hand_at(place));
   std::vector<Vec3> forces;
   for (int i = 0; i < 1000; ++i) {
     const auto wave = [&](double hertz) { return std::sin(2.0 * std::numbers::pi * hertz * i * kTick); };
     const Vec3 way(1e-4 * wave(4.0), 1e-4 * wave(1.0) + 5e-5 * wave(11.0), 5e-5 * wave(11.0));
-    forces.push_back(rig.tick(at(place + way)).wrench.force);
+    forces.push_back(rig.tick(hand_at(place + way)).wrench.force);
   }
   return forces;
 }
@@ -202,7 +135,7 @@ std::vector<Vec3> sway(std::string_view method, int ticks_a_step, int every = 20
   Rig rig(settings);
   FemBody& block = add_block(rig.world, true, 1500.0, 4);
   const ToolSettings tool = make_rod();
-  const DeviceState device = at(Vec3(0.0, 0.2, 0.0));
+  const DeviceState device = hand_at(Vec3(0.0, 0.2, 0.0));
   add_tool(rig.world, tool, device.pose);
   rig.world.prepare();
   rig.begin(method, tool, device, ticks_a_step);
@@ -260,12 +193,10 @@ std::vector<double> swing_rod(std::string_view method, int ticks_a_step) {
     if (body.positions()[as_size(i)].y() < -0.0299) body.prescribe(i, Vec3::Zero());
     if (body.positions()[as_size(i)].y() > body.positions()[as_size(end)].y()) end = i;
   }
-  ContactShape shape;
-  shape.kind = ContactShape::Surface{};
-  rig.world.add({"rod", std::move(rod), shape});
+  rig.world.add({"rod", std::move(rod), make_surface()});
   const Vec3 place = body.positions()[as_size(end)];
   const ToolSettings tool = make_rod();
-  const DeviceState device = at(Vec3(0.0, 0.3, 0.0));
+  const DeviceState device = hand_at(Vec3(0.0, 0.3, 0.0));
   add_tool(rig.world, tool, device.pose);
   rig.world.prepare();
   rig.begin(method, tool, device, ticks_a_step);
@@ -297,7 +228,7 @@ TEST(Reduced, BodyAtRestOnTheFloorStaysAtRest) {
   add_floor(rig.world);
   FemBody& block = add_block(rig.world, false, 15e3, 4);
   const ToolSettings tool = make_rod();
-  const DeviceState device = at(Vec3(0.0, 0.2, 0.0));
+  const DeviceState device = hand_at(Vec3(0.0, 0.2, 0.0));
   add_tool(rig.world, tool, device.pose);
   rig.world.prepare();
   rig.begin("reduced", tool, device, 50);
@@ -317,7 +248,7 @@ TEST(Reduced, TicksNeitherAllocateNorLock) {
   add_floor(rig.world);
   add_block(rig.world, false, 2e4, 4);
   const ToolSettings tool = make_rod();
-  DeviceState device = at(Vec3(0.003, 0.0560, 0.001));
+  DeviceState device = hand_at(Vec3(0.003, 0.0560, 0.001));
   add_tool(rig.world, tool, device.pose);
   rig.world.prepare();
   HandDriven method(make_method("reduced", {rig.world, tool, kTick, 0.02, device, {}}));
@@ -340,7 +271,7 @@ TEST(Reduced, ModelThatCouldNotBeMadeGivesNoForce) {
   Rig rig;
   FemBody& block = add_block(rig.world, true, 2e4, 2);
   const ToolSettings tool = make_rod();
-  DeviceState device = at(Vec3(0.0, 0.0555, 0.0));
+  DeviceState device = hand_at(Vec3(0.0, 0.0555, 0.0));
   add_tool(rig.world, tool, device.pose);
   rig.world.prepare();
   rig.begin("reduced", tool, device, 20, false);
