@@ -36,6 +36,7 @@ export class SceneView {
   private shown: SurfaceMesh[] = [];
   private number = -1; // of the geometry
   private last: Surface | undefined;
+  private next: Surface | undefined; // not drawn yet
   private toolBodies = new Set<number>(); // tools that are bodies with a surface
   private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
   private seen: THREE.Vector3[] = []; // what the camera should show
@@ -194,9 +195,16 @@ export class SceneView {
     if (this.camera.position.distanceTo(this.goal.position) < 1e-3 * this.size) this.goal = undefined;
   }
 
-  /// A surface of another geometry, on its way when that one was replaced, is not drawn.
+  /// Shown in the next picture; of several until then only the newest.
   setSurface(surface: Surface): void {
-    if (surface.number !== this.number) return;
+    this.next = surface;
+  }
+
+  /// A surface of another geometry, on its way when that one was replaced, is not drawn.
+  private moveBodies(): void {
+    const surface = this.next;
+    this.next = undefined;
+    if (surface?.number !== this.number) return;
     this.last = surface;
     let at = 0;
     for (const s of this.shown) {
@@ -321,6 +329,7 @@ export class SceneView {
   }
 
   draw(): void {
+    this.moveBodies();
     const canvas = this.renderer.domElement;
     const width = canvas.clientWidth;
     const height = canvas.clientHeight;
