@@ -11,7 +11,8 @@ namespace palpate {
 bool is_builtin(const std::string& name);
 
 /// What a page can choose while `scene` runs: built-in scenes, methods in the order of suggest_methods(), the
-/// truth before them, each with what speaks for it or against it, each tool's own method, sliders with their values. Changes only with the scene.
+/// truth before them, each with what speaks for it or against it, each tool's own method, sliders with their values.
+/// Changes only with the scene.
 nlohmann::ordered_json make_catalogue(const Scene& scene, World& world);
 
 }  // namespace palpate
