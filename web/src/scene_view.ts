@@ -8,7 +8,7 @@ import { Colouring, Scale, SurfaceMesh } from "./surfaces";
 import { Ground, Label, kOtherTool, kTool } from "./tool_marks";
 
 const kFrom = new THREE.Vector3(0.35, 0.65, 1.1); // where the camera stands, as seen from the scene
-const kFollows = 20; // surfaces between two looks at what has left the picture
+const kFollows = 400; // between two looks at what has left the picture [ms]
 const kGlide = 0.2; // time constant with which the camera glides [s]
 const kMostPoints = 5000; // of all bodies, that the camera is fitted to
 
@@ -43,7 +43,7 @@ export class SceneView {
   private home = new THREE.Vector3(); // the middle of the bodies as they began
   private goal: { position: THREE.Vector3; target: THREE.Vector3 } | undefined; // where the camera is gliding to
   private drawn = 0; // when the last picture was [ms]
-  private surfaces = 0;
+  private looked = 0; // for what has left the picture [ms]
   private floor = 0; // height of the lowest vertex [m]
   private planes: { normal: THREE.Vector3; offset: number }[] = [];
   private grounds: (Ground | undefined)[] = []; // below the tools
@@ -165,7 +165,9 @@ export class SceneView {
   /// Bodies that were pushed out of the picture come into it again: the camera glides back from them, if nobody has
   /// turned it and nobody holds a tool.
   private follow(vertices: Float32Array): void {
-    if (this.surfaces++ % kFollows !== 0 || this.moved || this.goal || !this.controls.enabled) return;
+    const now = performance.now();
+    if (now < this.looked + kFollows || this.moved || this.goal || !this.controls.enabled) return;
+    this.looked = now;
     const outside = this.findLost(vertices);
     if (outside.length === 0 || this.seen.length + outside.length > 2 * kMostPoints) return;
     this.seen.push(...outside);
