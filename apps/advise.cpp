@@ -6,6 +6,7 @@
 #include "command.h"
 #include "palpate/core/error.h"
 #include "palpate/scene/builtin.h"
+#include "palpate/scene/warnings.h"
 
 namespace palpate {
 namespace {
@@ -56,6 +57,10 @@ void print_text(const Scene& scene, const Advice& advice) {
              advice.seconds, 1.0 / scene.run.slow_period);
   print_methods(scene, advice);
   for (const SkippedMethod& s : advice.trial.leading().skipped) fmt::print("{:<24} cannot: {}\n", s.name, s.reason);
+  for (const SceneRun& run : advice.trial.leading().runs) {
+    const std::string warning = find_method_warning(scene, run.data.name);
+    if (!warning.empty()) fmt::print("Beware of {}\n", warning);
+  }
   const Metrics& truth = advice.trial.leading().metrics.front().metrics;
   fmt::print("\n");
   if (!(truth.force_peak > 0.0)) {
@@ -140,7 +145,7 @@ void add_advise(CLI::App& app, Action& action) {
   command
       ->add_option("--contact", options->contact,
                    "the trial ends after so many seconds of contact; default: 10. Less is quicker and may mislead")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example: palpate advise soft-block\n\"method\": \"auto\" in a scene takes what this says.");
   command->callback([options, &action] { action = [options] { return advise_command(*options); }; });

@@ -102,9 +102,7 @@ void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<BenchCommand>();
   CLI::App* command = app.add_subcommand("bench", "time both loops on this machine, in real time");
   command->add_option("SCENE", options->scenes, "scene files or built-in scenes; default: all built-in ones");
-  command->add_option("-s,--seconds", options->seconds, "of each run")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("-s,--seconds", options->seconds, "of each run")->check(positive_number())->capture_default_str();
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example: palpate bench organ --seconds 1");
   command->callback([options, &action] { action = [options] { return bench_command(*options); }; });

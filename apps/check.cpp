@@ -119,8 +119,10 @@ void print_tools(const Scene& scene, const World& world) {
 void print_text(const Scene& scene, World& world, const std::vector<std::string>& warnings, const std::string& given) {
   fmt::print("scene   {}{}{}\n", scene.name, scene.description.empty() ? "" : ": ", scene.description);
   if (scene.tools.size() == 1) print_method(scene.first().method);
-  fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz, latency {}, {} s\n", 1.0 / scene.run.dt,
-             1.0 / scene.run.slow_period, format_quantity(scene.run.latency, "s"), scene.run.seconds);
+  fmt::print("rates   fast {:.4g} Hz, slow {:.4g} Hz{}, latency {}, {} s\n", 1.0 / scene.run.dt,
+             1.0 / scene.run.slow_period,
+             scene.run.auto_period ? " in virtual time and as fast as the machine holds in real time" : "",
+             format_quantity(scene.run.latency, "s"), scene.run.seconds);
   print_tools(scene, world);
   for (const StaticSurface& body : world.static_surfaces()) {
     fmt::print("body    {}: static, friction {}; {}\n", body.name, body.friction,
@@ -237,6 +239,7 @@ int check_command(const CheckCommand& options) {
       warnings.push_back(scene.tools.size() == 1 ? std::move(warning) : scene.tools[i].name + ": " + warning);
   }
   for (std::string& warning : find_world_warnings(scene, world)) warnings.push_back(std::move(warning));
+  for (std::string& warning : find_method_warnings(scene)) warnings.push_back(std::move(warning));
   options.json ? print_json(scene, world, warnings) : print_text(scene, world, warnings, options.scene);
   return kDone;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 
@@ -20,7 +21,25 @@ extern "C" void on_signal(int signal) {
   std::signal(signal, SIG_DFL);  // a second Ctrl-C ends at once
 }
 
+/// CLI11's own checks name the largest number there is with all its digits.
+CLI::Validator number_check(const char* name, const char* allowed, bool (*good)(double)) {
+  return {[allowed, good](std::string& text) {
+            double value = 0.0;
+            if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && good(value)) return std::string();
+            return fmt::format("{}: must be {}", quote_for_message(text), allowed);
+          },
+          name};
+}
+
 }  // namespace
+
+CLI::Validator positive_number() {
+  return number_check("POSITIVE", "a number above 0", [](double x) { return x > 0.0; });
+}
+
+CLI::Validator non_negative_number() {
+  return number_check("NONNEGATIVE", "a number, 0 or above", [](double x) { return x >= 0.0; });
+}
 
 const std::atomic<bool>& stop_requested() noexcept {
   static const bool installed = [] {

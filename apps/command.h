@@ -29,6 +29,10 @@ void add_devices(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 
+/// Checks of options that say in plain words what is allowed.
+CLI::Validator positive_number();
+CLI::Validator non_negative_number();
+
 /// Set by Ctrl-C: commands that take long watch it and end cleanly, what they did so far kept.
 const std::atomic<bool>& stop_requested() noexcept;
 

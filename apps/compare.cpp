@@ -31,9 +31,8 @@ std::string column(const std::string& text, std::size_t width) {
   return std::string(width > length ? width - length : 0, ' ') + text;
 }
 
-const Metrics* find_metrics(const Comparison* comparison, const NamedMetrics& like) {
-  if (!comparison) return nullptr;
-  for (const NamedMetrics& m : comparison->metrics) {
+const Metrics* find_metrics(const std::vector<NamedMetrics>& metrics, const NamedMetrics& like) {
+  for (const NamedMetrics& m : metrics) {
     if (m.name == like.name && m.tool == like.tool) return &m.metrics;
   }
   return nullptr;
@@ -45,37 +44,53 @@ void print_row(const std::string& name, const std::vector<std::string>& cells) {
   fmt::print("\n");
 }
 
-/// The metrics that most people look at first; of both hands side by side, the leading one's first.
+/// The metrics that most people look at first; of both hands side by side, the leading one's first. `like` has the
+/// method's and the tool's name.
+void print_method(const SceneComparison& comparison, const NamedMetrics& like, bool chaotic) {
+  std::vector<std::string> cells;
+  for (const SceneComparison::Part& part : comparison.hands) {
+    const Metrics* m = find_metrics(part.comparison.metrics, like);
+    const Metrics* early = find_metrics(part.before_chaos, like);
+    cells.push_back(format_quantity(m ? m->force_error_relative : kNotAvailable, "%"));
+    if (chaotic)
+      cells.push_back(format_quantity(early ? early->force_error_relative : kNotAvailable, "%"));
+    else
+      cells.push_back(format_quantity(m ? m->force_error_rms : kNotAvailable, "N"));
+  }
+  const Metrics& m = *find_metrics(comparison.leading().metrics, like);
+  for (const auto& [value, unit] : {std::pair{m.noticeable_share, "%"},
+                                    {m.direction_error, "°"},
+                                    {m.force_delay, "s"},
+                                    {m.force_jump_max, "N"},
+                                    {m.tick_time_p99, "s"},
+                                    {m.step_time_p99, "s"}})
+    cells.push_back(format_quantity(value, unit));
+  const std::string name = like.tool.empty() ? like.name : fmt::format("{}, {}", like.name, like.tool);
+  print_row(like.name == comparison.chosen ? name + " (auto)" : name, cells);
+}
+
+/// All methods, the nearest to the truth first.
 void print_text(const SceneComparison& comparison) {
   std::vector<std::string> head;
+  const bool chaotic = !comparison.hands.front().before_chaos.empty();
   for (const SceneComparison::Part& part : comparison.hands) {
     head.emplace_back(part.hand == ComparedHand::kReplayed ? "replayed" : "closed loop");
-    head.emplace_back("RMS");
+    head.emplace_back(chaotic ? "before chaos" : "RMS");
   }
   for (const char* name : {"noticed", "direction", "delay", "largest jump", "tick p99", "step p99"})
     head.emplace_back(name);
   print_row("force error, hand:", head);
-  for (const NamedMetrics& run : comparison.leading().metrics) {
-    const std::string name = run.tool.empty() ? run.name : fmt::format("{}, {}", run.name, run.tool);
-    std::vector<std::string> cells;
-    for (const SceneComparison::Part& part : comparison.hands) {
-      const Metrics* m = find_metrics(&part.comparison, run);
-      cells.push_back(format_quantity(m ? m->force_error_relative : kNotAvailable, "%"));
-      cells.push_back(format_quantity(m ? m->force_error_rms : kNotAvailable, "N"));
-    }
-    const Metrics& m = run.metrics;
-    for (const auto& [value, unit] : {std::pair{m.noticeable_share, "%"},
-                                      {m.direction_error, "°"},
-                                      {m.force_delay, "s"},
-                                      {m.force_jump_max, "N"},
-                                      {m.tick_time_p99, "s"},
-                                      {m.step_time_p99, "s"}})
-      cells.push_back(format_quantity(value, unit));
-    print_row(run.name == comparison.chosen ? name + " (auto)" : name, cells);
+  for (const RunData* tool : comparison.leading().reference.all()) {
+    print_method(comparison, {.name = tool->name, .metrics = {}, .tool = tool->tool}, chaotic);
+    for (const NamedMetrics* m : rank_methods(comparison.hands.front(), tool->tool))
+      print_method(comparison, *m, chaotic);
   }
   for (const SkippedMethod& s : comparison.leading().skipped) fmt::print("{:<24} left out: {}\n", s.name, s.reason);
-  fmt::print("\n{}\n", comparison.lead);
+  fmt::print("\n");
+  for (const std::string& sentence : describe_nearest(comparison)) fmt::print("{}\n", sentence);
+  fmt::print("{}\n", comparison.lead);
   for (const std::string& sentence : describe_truth(comparison)) fmt::print("{}\n", sentence);
+  for (const std::string& sentence : describe_strays(comparison)) fmt::print("{}\n", sentence);
 }
 
 /// Both files of a report; returns the page's name. The data's name is not that of a scene: `-o table.html` must not
@@ -175,7 +190,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("-m,--methods", options->methods, "methods; default: all")->delimiter(',');
   command->add_option("--without", options->without, "all methods but these")->delimiter(',')->excludes("--methods");
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   CLI::Option* closed = command->add_flag("--closed-loop", options->closed_loop,
                                           "only with each method moving its own simulated hand; default: both");
   command->add_flag("--replayed", options->replayed, "only with the hand of the truth's run for all; default: both")
@@ -185,14 +200,14 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("--threads", options->threads, "runs at a time; default: 2")->check(CLI::Range(1, 64));
   command->add_option("--rates", options->sweep.rates, "go through these rates of the slow loop [Hz]: 10,20,50,100")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--stiffness", options->sweep.stiffness, "go through these Young's moduli of all soft bodies [Pa]")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--friction", options->sweep.friction, "go through these coefficients of friction of all bodies")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number());
   command->add_option("-o,--output", options->output, "report to write; default: reports/SCENE-NNN.html");
   command->add_flag("--json", options->json,
                     "metrics as JSON on standard output (always written beside the report, as NAME.metrics.json)");

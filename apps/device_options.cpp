@@ -5,7 +5,7 @@
 #include "command.h"
 #include "palpate/core/error.h"
 #include "palpate/core/log.h"
-#include "palpate/experiments/advise.h"
+#include "palpate/experiments/auto_period.h"
 #include "palpate/methods/registry.h"
 
 namespace palpate {
@@ -122,6 +122,16 @@ void settle_methods(Scene& scene, bool realtime) {
   advice.stop = &stop_requested();
   advice.progress = progress.reporter();
   if (settle_auto(scene, realtime, advice)) log::info("auto: method {}", scene.first().method);
+}
+
+bool settle_slow_period(Scene& scene) {
+  Progress progress;
+  AdviceOptions advice;
+  advice.stop = &stop_requested();
+  advice.progress = progress.reporter();
+  if (!settle_period(scene, advice)) return false;
+  log::info("auto: slow loop at {:.4g} Hz to begin with", 1.0 / scene.run.slow_period);
+  return true;
 }
 
 void add_method_option(CLI::App& command, std::vector<std::string>& methods) {

@@ -30,6 +30,8 @@ std::vector<std::unique_ptr<RealHand>> open_hands(const std::vector<std::string>
 std::string apply_method_options(Scene& scene, const std::vector<std::string>& methods);
 /// Puts what a trial on the scene finds in the place of "auto", with progress on the terminal.
 void settle_methods(Scene& scene, bool realtime);
+/// The same of an "auto" for the slow period; true if there was one.
+bool settle_slow_period(Scene& scene);
 /// The option for methods.
 void add_method_option(CLI::App& command, std::vector<std::string>& methods);
 

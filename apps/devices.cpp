@@ -225,7 +225,7 @@ void add_devices(CLI::App& app, Action& action) {
   command->footer("Example: palpate devices try haply");
   CLI::App* attempt = command->add_subcommand("try", "a guided first touch: a floor, weak first");
   attempt->add_option("NAME", options->name, "a device, NAME or NAME:WHERE")->required();
-  attempt->add_option("-s,--seconds", options->seconds, "how long it takes; default: 15")->check(CLI::PositiveNumber);
+  attempt->add_option("-s,--seconds", options->seconds, "how long it takes; default: 15")->check(positive_number());
   attempt->footer("Example: palpate devices try haply");
   CLI::App* imitation = command->add_subcommand("double", "a device that is not there, for those who have none");
   imitation->add_option("NAME", options->name, "haply[:PORT], network[:PORT] or space-mouse:PATH")->required();

@@ -328,11 +328,11 @@ void add_mesh(CLI::App& app, Action& action) {
   command->add_option("-o,--output", options->output, "write the checked or made mesh; the ending names the format");
   command->add_option("--surface", options->surface, "write the boundary of the volume");
   command->add_option("--tets", options->tets, "make tetrahedra of about this edge [m] from a closed surface")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--voxels", options->voxels, "make cubes of this edge [m] from a closed surface")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--scale", options->scale, "metres in one unit of the file")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_flag("--fill-holes", options->fill_holes, "close the holes of a surface");
   command->add_flag("--ascii", options->ascii, "write VTU and VTK as text");

@@ -234,30 +234,23 @@ std::vector<std::string> find_devices(Scene& scene, const RunOptions& options) {
   return names;
 }
 
-/// The rate of the slow loop that the command line asks for.
-void settle_rate(Scene& scene, const RunOptions& options, const std::string& method) {
-  if (options.rate.empty()) return;
-  if (options.rate != "auto") {
+/// The rate of the slow loop that the command line or the scene asks for. True: it is to follow the machine.
+bool settle_rate(Scene& scene, const RunOptions& options, const std::string& method) {
+  if (options.rate == "auto") {
+    if (options.lockstep)
+      fail_input("--rate auto: what this machine holds has no say in lockstep, which is the same on every machine");
+    scene.run.auto_period = true;
+  } else if (!options.rate.empty()) {
     double rate = 0.0;
     if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate > 0.0))
       fail_input("--rate {}: must be a number of hertz above 0, or auto", quote_for_message(options.rate));
     set_slow_period(scene, 1.0 / rate);
-    return;
   }
-  if (options.lockstep)
-    fail_input("--rate auto: what this machine holds has no say in lockstep, which is the same on every machine");
+  if (options.lockstep) return false;
   if (!method.empty()) {
     for (HeldTool& held : scene.tools) held.method = method;
   }
-  Progress progress;
-  AdviceOptions advice;
-  advice.stop = &stop_requested();
-  advice.progress = progress.reporter();
-  // A machine that is busier than in the trial is no reason to fade the force: how old a model may be stays as it was.
-  const std::vector<HeldTool> before = scene.tools;
-  set_slow_period(scene, measure_period(scene, advice));
-  for (std::size_t i = 0; i < before.size(); ++i)
-    scene.tools[i].guards.safety.stale_after = before[i].guards.safety.stale_after;
+  return settle_slow_period(scene);
 }
 
 int run_command(RunOptions options) {
@@ -265,7 +258,7 @@ int run_command(RunOptions options) {
   const std::string method = apply_method_options(scene, options.methods);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
   settle_methods(scene, !options.lockstep);
-  settle_rate(scene, options, method);
+  const bool adapt = settle_rate(scene, options, method);
   DoneRun done;
   done.hands = open_hands(find_devices(scene, options));
   WorldExtras extras;
@@ -287,11 +280,14 @@ int run_command(RunOptions options) {
   if (scene_hands) {
     for (std::string& warning : find_world_warnings(scene, world)) done.warnings.push_back(std::move(warning));
   }
+  for (std::string& warning : find_method_warnings(scene, method)) done.warnings.push_back(std::move(warning));
   for (const std::string& warning : done.warnings) log::warn("{}", warning);
 
   SceneRunOptions once;
   once.method = method;
   once.lockstep = options.lockstep;
+  once.adapt_period = adapt;
+  for (const auto& hand : done.hands) once.waits.push_back(!hand);
   once.realtime.ticks = find_tick_source(done.hands);
   once.keep_rows = false;
   const std::string first = method.empty() ? scene.first().method : method;
@@ -324,10 +320,11 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
   add_method_option(*command, options->methods);
   command->add_option("-s,--seconds", options->seconds, "length of the run; default: the scene's")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option(
       "--rate", options->rate,
-      "of the slow loop [Hz], or auto: as fast as this machine holds in a short trial; default: the scene's");
+      "of the slow loop [Hz], or auto: as fast as this machine holds, by a short trial and while it runs; default: the "
+      "scene's");
   command->add_flag("--lockstep", options->lockstep,
                     "virtual time, one thread, the same bits every time; default: real time");
   command->add_option("-o,--record", options->record,

@@ -12,6 +12,7 @@
 #include "palpate/experiments/advise.h"
 #include "palpate/methods/registry.h"
 #include "palpate/scene/builtin.h"
+#include "palpate/scene/warnings.h"
 #include "palpate/server/viewer.h"
 
 namespace palpate {
@@ -55,6 +56,7 @@ int view_command(const ViewOptions& options) {
   const std::string method = apply_method_options(scene, options.methods);
   settle_methods(scene, true);
   require_method(scene, method);
+  for (const std::string& warning : find_method_warnings(scene, method)) log::warn("{}", warning);
   const std::vector<std::unique_ptr<RealHand>> hands = open_hands(apply_device_options(scene, options.device));
   ViewerSettings settings;
   settings.hands = hands;
@@ -105,7 +107,7 @@ void add_view(CLI::App& app, Action& action) {
   command->add_option("SCENE", options->scene, "scene file or built-in scene; default: organ");
   add_method_option(*command, options->methods);
   command->add_option("-s,--seconds", options->seconds, "ends after so long; default: at Ctrl-C")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   CLI::Option* port = command->add_option("-p,--port", options->port, "default: 8642 or the next free one; 0: any");
   port->check(CLI::Range(0, 65535));
   command->add_option("--address", options->address, "to listen on; default: this machine only. Others need --token");

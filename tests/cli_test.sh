@@ -107,6 +107,16 @@ grep -q 'warning the hand never comes near a body: the least distance on its pat
 grep -q 'never comes near' "$work/err" && grep -q '"warnings": \[$' "$work/odd.out" || fail "run warns"
 printf '{"format":1,"bodies":[{"type":"static","shape":{"type":"mesh","file":"cube.off"}}],"hand":{"type":"scripted","path":{"type":"tap","start":[0.5,0.9,0.5]}}}' > "$work/inside.json"
 "$palpate" check "$work/inside.json" | grep -q 'warning the tool starts 0.1 m inside "mesh"' || fail "a tool inside a body"
+! "$palpate" mesh "$work/cube.off" --tets --cell 2>"$work/err" && grep -q '"--cell": must be a number above 0' "$work/err" || fail "a size that is none: $(cat "$work/err")"
+# A slow period that follows the machine is a fixed one in virtual time, and in real time says which.
+printf '{"format":1,"seconds":0.3,"method":"direct","rates":{"slow_period":"auto"},"tool":{"type":"point"},"bodies":[{"type":"soft","cell":0.05,"shape":{"type":"box"},"fixed":[{"min":[-1,-0.06,-1],"max":[1,-0.04,1]}]}],"hand":{"type":"scripted","path":{"type":"tap","start":[0,0.06,0]}}}' > "$work/auto.json"
+"$palpate" check "$work/auto.json" | grep >/dev/null 'slow 50 Hz in virtual time and as fast as the machine holds in real time' || fail "check of an automatic period"
+"$palpate" run "$work/auto.json" --lockstep --no-record | grep >/dev/null 'slow loop.* of 50.0' || fail "an automatic period in lockstep"
+"$palpate" run "$work/auto.json" --no-record >"$work/out" 2>&1 || fail "an automatic period in real time"
+grep -q 'auto: slow loop at' "$work/out" || fail "which period it is: $(cat "$work/out")"
+# Methods that are made for other worlds.
+"$palpate" run "$work/auto.json" --lockstep --no-record -m limited 2>&1 | grep >/dev/null 'warning.*method limited: between two slow steps a soft surface is a wall' || fail "limited on a soft body"
+"$palpate" check cubes | grep >/dev/null '^warning' && fail "cubes with direct is as it should be"
 # Nothing of the kind is said of scenes that come with Palpate.
 for scene in $("$palpate" check | awk 'NR > 1 { print $1 }'); do
   ! "$palpate" check "$scene" | grep "^warning.*\(inside\|never comes\|nothing holds\|millimetres\|cell\)" || fail "a false alarm about $scene"

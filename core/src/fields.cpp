@@ -55,6 +55,10 @@ class Checker final : public Fields {
     if (value) check(field, *value, range);
   }
 
+  void number_or_auto(const Field& field, double& value, bool&, double, const Range& range) override {
+    check(field, value, range);
+  }
+
   void object(const Field& field, const std::function<void(Fields&)>& visit) override {
     Checker inner(at(field));
     visit(inner);

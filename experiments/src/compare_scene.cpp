@@ -73,6 +73,23 @@ RunData every_second(const RunData& run) {
   return out;
 }
 
+/// The part of a run before `time` [s], with what it takes to judge its forces.
+RunData before(const RunData& run, double time) {
+  RunData out;
+  out.name = run.name;
+  out.tool = run.tool;
+  for (const TickRow& row : run.ticks) {
+    if (row.time < time) out.ticks.push_back(row);
+  }
+  return out;
+}
+
+/// How long a tool of the truth was in contact [s].
+double contact_time(const RunData& truth, double dt) {
+  const auto touches = [](const TickRow& row) { return row.sent.force.norm() > kContactForce; };
+  return dt * static_cast<double>(std::ranges::count_if(truth.ticks, touches));
+}
+
 SceneRun run_method(const Scene& scene, World& world, const RunControl& control, const std::string& method,
                     std::vector<Device*> devices) {
   SceneRunOptions once;
@@ -212,6 +229,7 @@ class SceneComparer {
         c.runs.push_back(std::move(run));
       }
     }
+    find_strays();
     const bool all = options_.methods.empty() && (!options_.hand || !feels(scene_));
     if (all && !out_.stopped) out_.chosen = find_nearest(out_);
     if (!options_.truth_error || out_.stopped) return;
@@ -224,7 +242,42 @@ class SceneComparer {
       const ShiftResult shift = compare_shifted(truth, shifted_.data_of(i), scene_.tools[i].tool.coupling.stiffness);
       error.shift_error = shift.error;
       error.chaotic_from = shift.from;
+      if (!std::isnan(shift.from)) add_before_chaos(i, error);
       out_.truth.push_back(std::move(error));
+    }
+  }
+
+  void find_strays() {
+    const Comparison* replayed = feels(scene_) ? out_.find(ComparedHand::kReplayed) : nullptr;
+    if (!replayed) return;
+    for (const SceneRun& run : replayed->runs) {
+      for (std::size_t k = 0; k < scene_.tools.size(); ++k) {
+        const RunData &own = *run.all()[k], &truth = *truth_.all()[k];
+        StrayTool stray{own.name, own.tool, 0.0, 0.0};
+        double peak = 0.0;
+        for (std::size_t i = 0; i < std::min(own.ticks.size(), truth.ticks.size()); ++i) {
+          peak = std::max(peak, truth.ticks[i].sent.force.norm());
+          const double distance = (own.ticks[i].tool.position - truth.ticks[i].tool.position).norm();
+          stray.distance = std::max(stray.distance, distance);
+        }
+        stray.force = stray.distance * scene_.tools[k].tool.coupling.stiffness;
+        if (stray.force > kStrayForce * std::max(peak, kLightTouch)) out_.strays.push_back(std::move(stray));
+      }
+    }
+  }
+
+  void add_before_chaos(std::size_t tool, TruthError& error) {
+    const RunData truth = before(*truth_.all()[tool], error.chaotic_from);
+    const RunData shifted = before(*shifted_.all()[tool], error.chaotic_from);
+    error.half_step_before = compute_metrics(before(error.finer, error.chaotic_from), &truth);
+    error.contact_before = contact_time(truth, scene_.run.dt);
+    error.shift_error_before = compare_shifted(truth, shifted, scene_.tools[tool].tool.coupling.stiffness).error;
+    for (SceneComparison::Part& part : out_.hands) {
+      part.before_chaos.push_back({truth.name, compute_metrics(truth, nullptr), true, truth.tool});
+      for (const SceneRun& run : part.comparison.runs) {
+        const RunData early = before(*run.all()[tool], error.chaotic_from);
+        part.before_chaos.push_back({early.name, compute_metrics(early, &truth), false, early.tool});
+      }
     }
   }
 

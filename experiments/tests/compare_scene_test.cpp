@@ -128,6 +128,108 @@ TEST(CompareShifted, SaysFromWhenOnTwoRunsPart) {
   EXPECT_TRUE(std::isnan(compare_shifted(truth, apart, 2100.0).from));
 }
 
+/// A point presses on a table, and then from above on the edge of a roof, 0.03 mm beside its ridge: which side it
+/// slides down is decided by less than the hand's shift.
+Scene make_ridge_scene() {
+  return parse_scene(R"({
+    "format": 1, "name": "ridge", "seconds": 2.4, "method": "direct", "rates": { "dt": 0.001, "slow_period": 0.01 },
+    "tool": { "type": "point", "coupling": { "stiffness": 200, "damping": 1 } },
+    "bodies": [
+      { "type": "static", "shape": { "type": "box", "size": [0.1, 0.02, 0.1] }, "position": [-0.2, -0.01, 0] },
+      { "type": "static", "shape": { "type": "box", "size": [0.05, 0.05, 0.2] }, "rotation": [0, 0, 0.78539816] }
+    ],
+    "hand": { "type": "scripted", "path": { "type": "keyframes", "keyframes": [
+      { "time": 0, "position": [-0.2, 0.01, 0] }, { "time": 0.4, "position": [-0.2, -0.005, 0] },
+      { "time": 0.8, "position": [-0.19, -0.005, 0] }, { "time": 1.1, "position": [-0.19, 0.08, 0] },
+      { "time": 1.6, "position": [0.00003, 0.08, 0] }, { "time": 2.2, "position": [0.00003, 0.02, 0] } ] } } })",
+                     "ridge.json");
+}
+
+TEST(CompareScene, BeforeChaosErrorsAreThoseOfARunThatEndsThere) {
+  Scene scene = make_ridge_scene();
+  SceneCompareOptions options;
+  options.methods = {"direct", "halfspace"};
+  const SceneComparison whole = compare_scene(scene, options);
+  const double chaos = whole.truth.at(0).chaotic_from;
+  ASSERT_GT(chaos, 1.6) << "the table is no chaos";
+  ASSERT_LT(chaos, 2.2);
+  EXPECT_GT(whole.truth[0].contact_before, 0.4) << "on the table";
+  EXPECT_LT(whole.truth[0].shift_error_before, 1.0) << "the table is flat";
+  EXPECT_GT(whole.truth[0].shift_error, 50.0);
+  scene.run.seconds = chaos;
+  options.truth_error = false;
+  const SceneComparison part = compare_scene(scene, options);
+  const std::vector<NamedMetrics>& early = whole.hands[0].before_chaos;
+  ASSERT_EQ(early.size(), 3u) << "the truth and two methods";
+  for (std::size_t i = 0; i < early.size(); ++i) {
+    const NamedMetrics& same = part.leading().metrics.at(i);
+    EXPECT_EQ(early[i].name, same.name);
+    EXPECT_EQ(early[i].metrics.force_peak, same.metrics.force_peak);
+    if (i == 0) continue;
+    EXPECT_EQ(early[i].metrics.force_error_rms, same.metrics.force_error_rms) << early[i].name;
+    EXPECT_EQ(early[i].metrics.force_error_relative, same.metrics.force_error_relative) << early[i].name;
+  }
+}
+
+TEST(CompareScene, WhereItIsChaoticMethodsAreJudgedByTheTimeBefore) {
+  Scene scene = make_ridge_scene();
+  SceneCompareOptions options;
+  options.methods = {"direct", "halfspace"};
+  SceneComparison c = compare_scene(scene, options);
+  const auto says = [](const std::vector<std::string>& texts, const std::string& what) {
+    return std::ranges::any_of(texts, [&](const std::string& t) { return t.find(what) != std::string::npos; });
+  };
+  const std::string until = fmt::format("until {:.2f} s", c.truth.at(0).chaotic_from);
+  EXPECT_TRUE(says(describe_nearest(c), until)) << describe_nearest(c).at(0);
+  EXPECT_TRUE(says(describe_truth(c), "Over the whole run: "));
+  const Report report = make_report(scene, make_world(scene), c);
+  EXPECT_TRUE(says(report.paragraphs, until));
+  EXPECT_EQ(report.tables.at(0).columns.at(0), "Force error " + until + ", replayed hand");
+  EXPECT_EQ(report.tables[0].columns.at(2), "Force error, whole run, replayed hand");
+  for (const TableRow& row : report.tables[0].rows) EXPECT_EQ(row.cells.size(), report.tables[0].columns.size());
+  const auto json = nlohmann::json::parse(make_json(scene, c));
+  const auto& before = json["truth_error"][0]["before_chaos"];
+  EXPECT_EQ(before["replayed"]["direct"]["force_error_rms"], c.hands[0].before_chaos[1].metrics.force_error_rms);
+  // The one that is better before comes first, however the rest of the run goes.
+  c.hands[0].before_chaos[1].metrics.force_error_rms = 1.0;
+  c.hands[0].before_chaos[2].metrics.force_error_rms = 0.5;
+  EXPECT_EQ(rank_methods(c.hands[0], "").front()->name, "halfspace");
+  c.hands[0].before_chaos[2].metrics.force_error_rms = 2.0;
+  EXPECT_EQ(rank_methods(c.hands[0], "").front()->name, "direct");
+}
+
+TEST(CompareScene, ANearestMethodThatDoesNotFitIntoATickIsNotLeftAlone) {
+  SceneCompareOptions options;
+  options.methods = {"direct", "halfspace"};
+  options.truth_error = false;
+  SceneComparison c = compare_scene(short_scene("sine-static", 0.6), options);
+  auto& metrics = c.hands[0].comparison.metrics;
+  for (std::size_t i = 1; i < 3; ++i) {
+    metrics[i].metrics.force_error_rms = metrics[i].name == "direct" ? 0.1 : 0.2;
+    metrics[i].metrics.tick_time_p99 = 1e-6;
+  }
+  EXPECT_EQ(describe_nearest(c).at(0).find("real time"), std::string::npos);
+  for (NamedMetrics& m : metrics) m.metrics.tick_time_p99 = m.name == "direct" ? 0.004 : 1e-6;
+  EXPECT_NE(describe_nearest(c).at(0).find("take 4.00 ms on this machine (99 %), and there are 1.00 ms"),
+            std::string::npos)
+      << describe_nearest(c)[0];
+  EXPECT_NE(describe_nearest(c)[0].find("of those that fit halfspace is the nearest"), std::string::npos);
+}
+
+TEST(CompareScene, AToolThatTheReplayedHandDragsBehindItIsNamed) {
+  SceneComparison c;
+  c.strays = {{"jacobian", "", 0.025, 10.0}, {"direct", "left", 0.01, 4.0}};
+  const std::vector<std::string> texts = describe_strays(c);
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_NE(texts[0].find("the tool of jacobian comes to be 25.0 mm from"), std::string::npos) << texts[0];
+  EXPECT_NE(texts[0].find("stretched to up to 10.0 N"), std::string::npos) << texts[0];
+  EXPECT_TRUE(texts[1].starts_with("left: ")) << texts[1];
+  SceneCompareOptions options;
+  options.methods = {"direct"};
+  options.truth_error = false;
+  EXPECT_TRUE(compare_scene(short_scene("wall", 0.6), options).strays.empty()) << "a wall is where it is";
+}
+
 TEST(CompareScene, ReportHasASwitchAndJsonBothHands) {
   const Scene scene = short_scene("wall", 0.6);
   SceneCompareOptions options;

@@ -62,7 +62,7 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
   std::int64_t first = 0, next_step = 0;
   if (const LoopMemory* before = find_memory(parts)) {
     first = before->next_tick;
-    next_step = before->next_step;
+    next_step = before->other_methods ? first_step_after(first, settings) : before->next_step;
     restore_messages(before->models, models.write());
     restore_messages(before->feedbacks, feedbacks.write());
     for (const LoopMemory::Delivery& delivery : before->under_way) {

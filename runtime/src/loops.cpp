@@ -1,6 +1,7 @@
 #include "loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <new>
 
@@ -38,7 +39,7 @@ std::vector<SlowHalf*> slow_halves(const RunParts& parts) {
 }  // namespace
 
 ToolLoop::ToolLoop(double dt, const ToolParts& parts)
-    : method_(*parts.method.fast),
+    : method_(parts.method.fast.get()),
       device_(parts.device),
       has_slow_half_(parts.method.slow != nullptr),
       waits_(parts.waits),
@@ -47,9 +48,14 @@ ToolLoop::ToolLoop(double dt, const ToolParts& parts)
       safety_(limited_to(parts.device.info(), parts.guards.safety), dt),
       dt_(dt) {}
 
+ToolLoop::ToolLoop(const ToolLoop& before, FastHalf& method) noexcept : ToolLoop(before) {
+  method_ = &method;
+  sequence_ = 0;
+}
+
 void ToolLoop::begin_tick(double time) noexcept {
   state_ = guard_.take(device_.read(time), time);
-  if (guard_.ready()) method_.begin_tick(state_);
+  if (guard_.ready()) method_->begin_tick(state_);
 }
 
 TickRow ToolLoop::finish_tick(double time, const std::byte* model, std::byte* feedback) noexcept {
@@ -64,7 +70,7 @@ TickRow ToolLoop::finish_tick(double time, const std::byte* model, std::byte* fe
   std::uint32_t events = guard_.events_of_last_tick();
   if (guard_.ready()) {
     stamp(feedback, time, ++sequence_);
-    result = method_.tick_bytes(state_, model, feedback);
+    result = method_->tick_bytes(state_, model, feedback);
     calmed = passivity_.apply(result.wrench, state_, dt_);
     events |= passivity_.events_of_last_tick();
   }
@@ -107,8 +113,13 @@ std::vector<std::string> list_notes(const RunParts& parts) {
 }
 
 std::vector<ToolLoop> make_tool_loops(const RunSettings& settings, const RunParts& parts) {
-  if (const LoopMemory* before = find_memory(parts)) return before->fast;
   std::vector<ToolLoop> out;
+  if (const LoopMemory* before = find_memory(parts)) {
+    if (!before->other_methods) return before->fast;
+    for (std::size_t i = 0; i < before->fast.size(); ++i)
+      out.emplace_back(before->fast[i], *parts.tools[i].method.fast);
+    return out;
+  }
   for (const ToolParts& tool : parts.tools) out.emplace_back(settings.dt, tool);
   return out;
 }
@@ -167,6 +178,21 @@ void remember(const RunParts& parts, const RunSettings& settings, LoopMemory mem
   parts.memory->loops = std::make_shared<LoopMemory>(std::move(memory));
 }
 
+void RunMemory::forget_methods() {
+  if (!loops) return;
+  loops = std::make_shared<LoopMemory>(*loops);
+  loops->other_methods = true;
+  loops->models_sent.assign(loops->models_sent.size(), 0);
+  loops->models.clear();
+  loops->feedbacks.clear();
+  loops->under_way.clear();
+}
+
+std::int64_t first_step_after(std::int64_t tick, const RunSettings& settings) noexcept {
+  return static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(tick + 1) * settings.dt / settings.slow_period - 1e-9));
+}
+
 void forget_times(StepRow& row) noexcept {
   row.step_time = kNotMeasured;
   row.stage_time.fill(kNotMeasured);
@@ -175,8 +201,11 @@ void forget_times(StepRow& row) noexcept {
 void describe_rates(Fields& f, RunSettings& s) {
   const RunSettings d;
   f.number({.name = "dt", .doc = "fast period", .unit = "s"}, s.dt, d.dt, {1e-5, 0.1});
-  f.number({.name = "slow_period", .doc = "slow period ΔT, at least dt", .unit = "s"}, s.slow_period, d.slow_period,
-           {1e-5, 10.0});
+  f.number_or_auto({.name = "slow_period",
+                    .doc = "slow period ΔT, at least dt; \"auto\": as short as the machine holds in real time, and in "
+                           "virtual time the default",
+                    .unit = "s"},
+                   s.slow_period, s.auto_period, d.slow_period, {1e-5, 10.0});
   f.number({.name = "latency",
             .doc = "from the start of a slow step to its model in the fast loop, in lockstep; default: slow_period",
             .unit = "s"},

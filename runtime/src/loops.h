@@ -17,6 +17,8 @@ const MessageHeader& header_of(const std::byte* message) noexcept;
 class ToolLoop {
  public:
   ToolLoop(double dt, const ToolParts& parts);
+  /// With another method, and all else of the loop that there was.
+  ToolLoop(const ToolLoop& before, FastHalf& method) noexcept;
 
   /// First half of a tick: what the hand does. Of all tools before the second half of any.
   void begin_tick(double time) noexcept;
@@ -36,7 +38,7 @@ class ToolLoop {
  private:
   double energy() const noexcept { return passivity_.observer().energy(); }
 
-  FastHalf& method_;
+  FastHalf* method_;
   Device& device_;
   const bool has_slow_half_, waits_;
   InputGuard guard_;
@@ -68,6 +70,7 @@ struct LoopMemory {
   std::int64_t next_step = 0;
   MessageBytes models, feedbacks;  ///< the newest
   std::vector<Delivery> under_way;
+  bool other_methods = false;  ///< the next run's are new, and there are no messages
 };
 
 /// What the run goes on from; null if it begins.
@@ -100,6 +103,10 @@ class SlowLoop {
   std::vector<Layouts> layouts_;
   std::vector<ToolMessages> messages_;
 };
+
+/// The slow step with which methods begin that were made anew before that tick: the first that finds what the fast loop
+/// says in it. One that knew nothing would take the hand to be at rest.
+std::int64_t first_step_after(std::int64_t tick, const RunSettings& settings) noexcept;
 
 /// Takes the measured times out of a row: lockstep files must not depend on the machine's mood.
 void forget_times(StepRow& row) noexcept;

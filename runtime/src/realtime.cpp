@@ -152,6 +152,8 @@ class RealtimeRun {
   /// Before the threads begin.
   void go_on_from(const LoopMemory& before) {
     first_tick_ = before.next_tick;
+    other_methods_ = before.other_methods;
+    if (other_methods_) return;
     for (std::size_t i = 0; i < ways_.size(); ++i) {
       std::copy(before.feedbacks[i].begin(), before.feedbacks[i].end(), ways_[i]->feedback.write_slot());
       ways_[i]->feedback.publish();
@@ -308,6 +310,7 @@ class RealtimeRun {
       const Grid grid(start, settings_.slow_period);
       auto i = static_cast<std::int64_t>(
           std::ceil(static_cast<double>(first_tick_) * settings_.dt / settings_.slow_period - 1e-9));
+      if (other_methods_) i = first_step_after(first_tick_, settings_);
       while (!done_.load(std::memory_order_acquire)) {
         sleep_until_ns(grid.deadline(i));
         const std::int64_t began = monotonic_ns();
@@ -380,6 +383,7 @@ class RealtimeRun {
   std::exception_ptr sink_failure_;  // calling thread
   std::uint64_t lost_steps_ = 0;     // slow thread
   std::int64_t first_tick_ = 0;      // of the grid that goes on from the run before
+  bool other_methods_ = false;       // it has new methods
   std::int64_t end_tick_ = 0;        // fast thread, read after it is joined
   std::int64_t end_ns_ = 0;
   RunSummary summary_;  // tick_* belong to the fast thread, step_* to the slow one, the rest to the caller's

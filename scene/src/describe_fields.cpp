@@ -70,6 +70,14 @@ class Describer final : public Fields {
     describe_bounds(range, add(field, "number"));
   }
 
+  void number_or_auto(const Field& field, double&, bool&, double standard, const Range& range) override {
+    SchemaJson number = {{"type", "number"}};
+    describe_bounds(range, number);
+    SchemaJson& j = add(field, "");
+    j["oneOf"] = SchemaJson::array({number, {{"const", "auto"}}});
+    if (!field.required && std::isfinite(standard)) j["default"] = standard;
+  }
+
   void object(const Field& field, const std::function<void(Fields&)>& visit) override {
     add(field, "").update(make_inner(field, visit));
   }

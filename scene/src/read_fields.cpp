@@ -79,6 +79,16 @@ class Reader final : public Fields {
     if (const JsonValue* v = find(field, JsonValue::Type::kNumber)) value = checked(*v, field, range);
   }
 
+  void number_or_auto(const Field& field, double& value, bool& is_auto, double standard, const Range& range) override {
+    const JsonValue* given = value_.find(field.name);
+    is_auto = given && given->type == JsonValue::Type::kText;
+    if (!is_auto) return number(field, value, standard, range);
+    known_.push_back(field.name);
+    if (given->text != "auto")
+      fail(*given, field.name, fmt::format("{}, or \"auto\"", describe_allowed(range, field.unit)));
+    value = standard;
+  }
+
   void object(const Field& field, const std::function<void(Fields&)>& visit) override {
     static const JsonValue nothing{.type = JsonValue::Type::kObject};
     const JsonValue* v = find(field, JsonValue::Type::kObject);

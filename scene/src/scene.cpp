@@ -50,6 +50,7 @@ HandGuards make_standard_guards(const RunSettings& run) noexcept {
 
 void set_slow_period(Scene& scene, double slow_period) noexcept {
   scene.run.slow_period = slow_period;
+  scene.run.auto_period = false;
   scene.run.latency = slow_period;
   for (HeldTool& tool : scene.tools)
     tool.guards.safety.stale_after = make_standard_guards(scene.run).safety.stale_after;
@@ -181,12 +182,12 @@ World make_world(const Scene& scene, const WorldExtras& extras) {
 namespace {
 
 Method make_tool_method(const Scene& scene, const std::string& name, const std::shared_ptr<SharedTick>& shared,
-                        World& world, Device& device, std::size_t tool) {
+                        World& world, const DeviceState& start, std::size_t tool) {
   return with_place({scene.source.file}, [&] {
     if (name == kAutoMethod) fail_input("method \"auto\" has not been settled: see settle_auto(), or name one");
     const MethodInfo& info = find_method(name);
-    return make_method(info, {world, make_tool_settings(scene, tool), scene.run.dt, scene.run.slow_period,
-                              device.read(0.0), scene.methods, tool, shared});
+    return make_method(info, {world, make_tool_settings(scene, tool), scene.run.dt, scene.run.slow_period, start,
+                              scene.methods, tool, shared});
   });
 }
 
@@ -194,16 +195,23 @@ Method make_tool_method(const Scene& scene, const std::string& name, const std::
 
 Method make_method(const Scene& scene, std::string_view name, World& world, Device& device) {
   world.reset();
-  return make_tool_method(scene, std::string(name), nullptr, world, device, 0);
+  return make_tool_method(scene, std::string(name), nullptr, world, device.read(0.0), 0);
 }
 
 std::vector<Method> make_methods(const Scene& scene, const std::string& name, World& world,
                                  std::span<Device* const> devices) {
+  std::vector<DeviceState> starts;
+  for (Device* device : devices) starts.push_back(device->read(0.0));
   world.reset();
+  return make_methods_at(scene, name, world, starts);
+}
+
+std::vector<Method> make_methods_at(const Scene& scene, const std::string& name, World& world,
+                                    std::span<const DeviceState> starts) {
   const auto shared = std::make_shared<SharedTick>();
   std::vector<Method> out;
   for (std::size_t i = 0; i < scene.tools.size(); ++i)
-    out.push_back(make_tool_method(scene, name.empty() ? scene.tools[i].method : name, shared, world, *devices[i], i));
+    out.push_back(make_tool_method(scene, name.empty() ? scene.tools[i].method : name, shared, world, starts[i], i));
   std::vector<const Method*> all;
   for (const Method& method : out) all.push_back(&method);
   with_place({scene.source.file}, [&] { check_sharing(all); });

@@ -233,6 +233,40 @@ int count_fixed(const WorldBody& body) {
   return dynamic_cast<const BeamChain*>(body.body.get()) ? fixed / 2 : fixed;
 }
 
+std::string find_method_warning(const Scene& scene, std::string_view method) {
+  const auto is_tied = [&](const SceneBody& body) {
+    return std::ranges::any_of(scene.joints,
+                               [&](const SceneJoint& j) { return j.a == name_of(body) || j.b == name_of(body); });
+  };
+  const auto is_soft = [](const SceneBody& body) { return std::holds_alternative<SceneSoft>(body.kind); };
+  const auto is_loose = [&](const SceneBody& body) {
+    return std::holds_alternative<SceneRigid>(body.kind) && !is_tied(body);
+  };
+  if ((method == "limited" || method == "halfspace") && std::ranges::any_of(scene.bodies, is_soft))
+    return fmt::format(
+        "method {}: between two slow steps a soft surface is a wall to it, so that its force is further from the truth "
+        "than the last one held (\"direct\"); take \"reduced\" or \"jacobian\", or ask `palpate advise`",
+        method);
+  if ((method == "jacobian" || method == "compliance" || method == "double_coupling") &&
+      std::ranges::any_of(scene.bodies, is_loose) && std::ranges::none_of(scene.bodies, is_soft))
+    return fmt::format(
+        "method {}: it is made for soft bodies; where rigid ones lie loose its bodies come to lie elsewhere than they "
+        "would, and the force goes wrong by as much as itself; take \"reduced\" for a few bodies or \"accelerance\", "
+        "or "
+        "ask `palpate advise`",
+        method);
+  return {};
+}
+
+std::vector<std::string> find_method_warnings(const Scene& scene, const std::string& method) {
+  std::vector<std::string> out;
+  for (const HeldTool& held : scene.tools) {
+    std::string warning = find_method_warning(scene, method.empty() ? held.method : method);
+    if (!warning.empty() && std::ranges::find(out, warning) == out.end()) out.push_back(std::move(warning));
+  }
+  return out;
+}
+
 std::vector<std::string> find_world_warnings(const Scene& scene, const World& world) {
   std::vector<std::string> out;
   for (const SceneBody& body : scene.bodies) warn_of_shape(scene, world, body, out);

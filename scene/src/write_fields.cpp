@@ -49,6 +49,10 @@ class Writer final : public Fields {
     if (value) add(field, show_number(*value));
   }
 
+  void number_or_auto(const Field& field, double& value, bool& is_auto, double standard, const Range& range) override {
+    is_auto ? add(field, show_text("auto")) : number(field, value, standard, range);
+  }
+
   void object(const Field& field, const std::function<void(Fields&)>& visit) override {
     JsonText inner = write(visit);
     if (field.required || !inner.members.empty()) add(field, std::move(inner));
@@ -108,6 +112,7 @@ class FileFinder final : public Fields {
   void vector(const Field&, Vec3&, const Vec3&) override {}
   void word(const Field&, std::string&, std::string_view, const std::vector<std::string_view>&) override {}
   void optional_number(const Field&, std::optional<double>&, const Range&) override {}
+  void number_or_auto(const Field&, double&, bool&, double, const Range&) override {}
   void object(const Field&, const std::function<void(Fields&)>& visit) override { visit(*this); }
   void items(const Field&, const ListSize&, std::size_t count,
              const std::function<void(Fields&, std::size_t)>& visit) override {

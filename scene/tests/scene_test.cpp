@@ -60,6 +60,31 @@ TEST(Scene, GivenRatesWinOverTheDefaultsInAnyOrderOfKeys) {
   EXPECT_EQ(scene.first().guards.safety.stale_after, 0.5);
 }
 
+TEST(Scene, AnAutomaticSlowPeriodIsTheDefaultInVirtualTimeAndIsWrittenAsItWas) {
+  const char* text = R"({"format": 1, "rates": {"slow_period": "auto"}, "tool": {"type": "point"},
+    "bodies": [{"type": "plane"}], "hand": {"type": "scripted", "path": {"type": "circle"}}})";
+  const Scene scene = parse_scene(text, "auto.json");
+  EXPECT_TRUE(scene.run.auto_period);
+  EXPECT_EQ(scene.run.slow_period, RunSettings{}.slow_period);
+  EXPECT_EQ(scene.run.latency, RunSettings{}.slow_period);
+  const std::string written = write_scene(scene);
+  EXPECT_NE(written.find(R"("slow_period": "auto")"), std::string::npos) << written;
+  EXPECT_EQ(parse_scene(written, "auto.json"), scene);
+  Scene fixed = scene;
+  set_slow_period(fixed, 0.05);
+  EXPECT_FALSE(fixed.run.auto_period);
+  std::string wrong = text;
+  wrong.replace(wrong.find("auto"), 4, "fast");
+  try {
+    parse_scene(wrong, "auto.json");
+    FAIL() << "\"fast\" is no period";
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    for (const char* part : {"auto.json:1", "rates.slow_period", "\"fast\"", "1e-05 to 10 s, or \"auto\""})
+      EXPECT_NE(what.find(part), std::string::npos) << what;
+  }
+}
+
 TEST(Scene, BodiesStandWhereTheirPoseSays) {
   const Scene scene = parse_scene(R"({"format":1,"bodies":[{"type":"static","position":[1,2,3],
     "rotation":[0,0,1.5707963267948966],"shape":{"type":"box","size":[0.2,0.4,0.6]}}],

@@ -37,6 +37,31 @@ TEST(SceneWarnings, AreNoneWhereAllIsWell) {
   EXPECT_EQ(warnings_of(make_scene()), std::vector<std::string>());
 }
 
+TEST(SceneWarnings, NameMethodsThatAreMadeForOtherWorldsAndWhatToTakeInstead) {
+  Scene soft = make_scene(), loose = make_scene(), tied = make_scene();
+  for (Scene* scene : {&loose, &tied}) {
+    scene->bodies[0].name = "brick";
+    scene->bodies[0].kind = SceneRigid{};
+  }
+  tied.joints.resize(1);
+  tied.joints[0].a = "brick";
+  for (const char* method : {"limited", "halfspace"}) {
+    EXPECT_TRUE(find_method_warning(soft, method).find("wall") != std::string::npos) << method;
+    EXPECT_EQ(find_method_warning(loose, method), "") << method;
+  }
+  for (const char* method : {"jacobian", "compliance", "double_coupling"}) {
+    EXPECT_TRUE(find_method_warning(loose, method).find("accelerance") != std::string::npos) << method;
+    EXPECT_EQ(find_method_warning(soft, method), "") << method;
+    EXPECT_EQ(find_method_warning(tied, method), "") << "it cannot go away: " << method;
+  }
+  for (const char* method : {"reference", "reduced", "direct", "accelerance"}) {
+    EXPECT_EQ(find_method_warning(soft, method), "") << method;
+    EXPECT_EQ(find_method_warning(loose, method), "") << method;
+  }
+  soft.tools.resize(2, soft.tools[0]);
+  EXPECT_EQ(find_method_warnings(soft, "limited").size(), 1u) << "each once";
+}
+
 TEST(SceneWarnings, TheWayOfAHandIsMeasuredFromTheSurface) {
   const Scene scene = make_scene();
   const Approach a = find_approach(scene, make_world(scene), 0);

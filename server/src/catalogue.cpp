@@ -20,11 +20,14 @@ nlohmann::ordered_json make_catalogue(const Scene& scene, World& world) {
   Json scenes = Json::array(), methods = Json::array(), sliders = Json::array();
   for (const BuiltinScene& s : builtin_scenes()) scenes.push_back(s.name);
   // The likely best first; the truth before all.
-  const auto add = [&](const std::string& name, const std::string& refused) {
-    methods.push_back({{"name", name}, {"description", find_method(name).description}, {"refused", refused}});
+  const auto add = [&](const Suggestion& s) {
+    methods.push_back({{"name", s.method},
+                       {"description", find_method(s.method).description},
+                       {"reason", s.reason},
+                       {"refused", s.refused}});
   };
-  add("reference", refuse_method(scene, "reference", world));
-  for (const Suggestion& s : suggest_methods(scene, world)) add(s.method, s.refused);
+  add({"reference", "the truth, if a tick has room for the whole world", refuse_method(scene, "reference", world)});
+  for (const Suggestion& s : suggest_methods(scene, world)) add(s);
   Json own_methods = Json::array();
   for (const HeldTool& held : scene.tools) own_methods.push_back(held.method);
   const SliderValues values = read_sliders(scene);

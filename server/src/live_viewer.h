@@ -11,6 +11,7 @@
 #include "holders.h"
 #include "page_request.h"
 #include "palpate/core/clock.h"
+#include "palpate/experiments/auto_period.h"
 #include "palpate/server/viewer.h"
 #include "palpate/server/world_watch.h"
 #include "prepared.h"
@@ -58,6 +59,8 @@ class LiveViewer final : public RunSink {
   /// Throws InputError if that method cannot be had, and starts again with the one there was: a world on which methods
   /// were tried is no longer what its own left.
   void change_method(const std::string& name);
+  /// The scene goes on as it is, with the slow period that the machine holds by now.
+  void change_period();
   /// Runs until a page wants something else, or the scene's hand has come to its end and begins again.
   void run_segment();
   /// In the scene's hand's time, `t` since the segment began [s].
@@ -112,6 +115,7 @@ class LiveViewer final : public RunSink {
   std::vector<Method> methods_;    ///< of the tools
   std::vector<ShownTool> tools_;   ///< with these methods
   RunMemory memory_;
+  std::optional<PeriodWatch> period_;  ///< none: the slow period stays what it is
   Json catalogue_;
   std::uint32_t geometry_ = 0;  ///< number of the last one published
 

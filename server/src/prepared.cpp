@@ -3,10 +3,25 @@
 #include <algorithm>
 
 #include "catalogue.h"
-#include "palpate/experiments/advise.h"
+#include "palpate/experiments/auto_period.h"
 #include "shown_tool.h"
 
 namespace palpate {
+namespace {
+
+/// With this method for all tools, or each with its own if that is empty.
+bool settle_period_of(Scene& scene, const std::string& method, const std::atomic<bool>* stop) {
+  Scene tried = scene;
+  for (HeldTool& held : tried.tools) {
+    if (!method.empty()) held.method = method;
+  }
+  if (!settle_period(tried, {.stop = stop})) return false;
+  for (std::size_t i = 0; i < tried.tools.size(); ++i) tried.tools[i].method = scene.tools[i].method;
+  scene = std::move(tried);
+  return true;
+}
+
+}  // namespace
 
 Prepared prepare(Scene scene, std::vector<Pose> starts, const std::string& method, const std::atomic<bool>* stop) {
   settle_auto(scene, true, {.stop = stop});
@@ -14,6 +29,7 @@ Prepared prepare(Scene scene, std::vector<Pose> starts, const std::string& metho
   out.world = std::make_unique<World>(make_world(scene, {.starts = std::move(starts)}));
   out.method = find_common_method(scene.tools);
   if (!method.empty() && refuse_method(scene, method, *out.world).empty()) out.method = method;
+  out.adapts = settle_period_of(scene, out.method, stop);
   std::vector<std::vector<Finger>> fingers;
   for (std::size_t i = 0; i < scene.tools.size(); ++i) {
     const ToolSettings tool = make_tool_settings(scene, i);

@@ -13,7 +13,8 @@ namespace palpate {
 
 /// A scene with all that takes time made: what the viewer needs to run it.
 struct Prepared {
-  Scene scene;         ///< its methods settled
+  Scene scene;         ///< its methods and its slow period settled
+  bool adapts;         ///< the slow period was "auto", and follows the machine
   std::string method;  ///< of all tools; empty: each has its own
   std::unique_ptr<World> world;
   std::unique_ptr<WorldWatch> watch;

@@ -94,6 +94,8 @@ void LiveViewer::install(Prepared prepared) {
   watch_ = std::move(prepared.watch);
   world_ = std::move(prepared.world);
   catalogue_ = std::move(prepared.catalogue);
+  period_.reset();
+  if (prepared.adapts) period_.emplace(scene_, watch_.get(), &segment_stop_);
   choose(prepared.method);
   publish_geometry();
   next_state_ = 0.0;
@@ -124,6 +126,19 @@ void LiveViewer::change_method(const std::string& name) {
   }
 }
 
+void LiveViewer::change_period() {
+  Scene next = scene_;
+  next.run.slow_period = period_->wanted();
+  period_->go_on(scene_.run.slow_period);  // if there are no such methods
+  methods_ = renew_methods(next, method_name_, *world_, period_->last_rows(), memory_);
+  scene_ = std::move(next);
+  period_->go_on(scene_.run.slow_period);
+  for (Json& slider : catalogue_["sliders"]) {
+    if (slider["name"] == "slow_rate") slider["value"] = 1.0 / scene_.run.slow_period;
+  }
+  next_state_ = 0.0;
+}
+
 void LiveViewer::run_segment() {
   segment_stop_.store(false);
   segment_realtime_ = speed_ == 1.0 && !paused_;
@@ -141,6 +156,12 @@ void LiveViewer::run_segment() {
     parts.tools.push_back({methods_[i], hands_[i], scene_.tools[i].guards, !is_real(i)});
   }
   parts.watch = watch_.get();
+  const bool adapts = period_ && segment_realtime_;
+  if (adapts) {
+    period_->resume();
+    parts.watch = &*period_;
+    control.stop = &period_->stop();
+  }
   parts.memory = &memory_;
   // A real hand keeps real time: while the world stands still or creeps it feels nothing.
   segment_realtime_ ? devices_.resume(DeviceDesk::kByPause) : devices_.stop(DeviceDesk::kByPause);
@@ -154,6 +175,7 @@ void LiveViewer::run_segment() {
     summary_.tick_misses += done.tick_misses;
   }
   notes_ = done.notes;
+  if (adapts && period_->wants_change()) change_period();
   if (end_of_hand_) {
     end_of_hand_ = false;
     base_ = -memory_.time;

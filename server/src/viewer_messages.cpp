@@ -17,6 +17,10 @@ constexpr std::size_t kStepsInFrame = 16;
 
 void LiveViewer::publish_scene() {
   Scene now = scene_;
+  if (period_) {
+    set_slow_period(now, RunSettings{}.slow_period);
+    now.run.auto_period = true;
+  }
   for (HeldTool& held : now.tools) {
     if (!method_name_.empty()) held.method = method_name_;
   }

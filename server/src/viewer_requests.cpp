@@ -195,7 +195,9 @@ void LiveViewer::grant() {
   } else if (wish.scene) {
     load(find_scene(*wish.scene), {});
   } else if (wish.slider) {
-    load(apply_sliders(scene_, {*wish.slider}), method_name_);
+    Scene changed = apply_sliders(scene_, {*wish.slider});
+    changed.run.auto_period = period_ && changed.run.slow_period == scene_.run.slow_period;
+    load(changed, method_name_);
   } else if (wish.repeat) {
     const Recording recording = read_recording(*wish.repeat);
     load(parse_scene(recording.header.scene, *wish.repeat), find_common_method(recording.header.tools));

@@ -4,6 +4,7 @@ import { DevicePanel } from "./device_panel";
 import { Frame, Geometry, State, Surface } from "./frame";
 import { Drag, Hand } from "./hand";
 import { OpenFile } from "./open_file";
+import { Pace } from "./pace";
 import { Plots } from "./plots";
 import { SceneView } from "./scene_view";
 import { showShare } from "./share";
@@ -38,6 +39,7 @@ view.insets = () => {
   return { top: document.querySelector("header")!.getBoundingClientRect().bottom - stage.top, bottom: stage.bottom - get("below").getBoundingClientRect().top };
 };
 const plots = new Plots(get("plots"));
+const pace = new Pace();
 const connection: Connection = new Connection({ geometry: onGeometry, surface: (s: Surface) => view.setSurface(s), frame: onFrame, state: onState, devices: (d) => devices.receive(d), connected: onConnected, greeted: (page) => (hand.page = page) });
 const devices = new DevicePanel((message) => connection.send(message));
 const hand = new Hand(canvas, view, connection, devices.real);
@@ -170,7 +172,9 @@ function sayWho(s: State): string {
 }
 
 function draw(now: number): void {
+  requestAnimationFrame(draw);
   hand.poll(1e-3 * now);
+  if (!pace.take(now)) return;
   if (frame && state) {
     const tool = frame.tools[hand.tool];
     view.update(frame, state, hand.tool, hand.held ? hand.tool : hand.hovered);
@@ -194,7 +198,6 @@ function draw(now: number): void {
   }
   view.draw();
   plots.draw(now, hand.tool, state && state.tools.length > 1 ? state.tools[hand.tool]?.name : "");
-  requestAnimationFrame(draw);
 }
 
 function setTheme(theme: string): void {
@@ -245,7 +248,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -6,15 +6,24 @@ export function get<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-export function fill(select: HTMLSelectElement, options: { value: string; text: string; disabled?: boolean }[], chosen: string): void {
+interface Choice { value: string; text: string; disabled?: boolean; group?: string }
+
+/// Those that follow each other with the same `group` stand together below that name.
+export function fill(select: HTMLSelectElement, options: Choice[], chosen: string): void {
   const key = JSON.stringify(options);
   if (select.dataset.key !== key) {
     select.dataset.key = key;
-    select.replaceChildren(...options.map((o) => {
+    select.replaceChildren();
+    let group: HTMLOptGroupElement | undefined;
+    for (const o of options) {
       const option = new Option(o.text, o.value);
       option.disabled = o.disabled ?? false;
-      return option;
-    }));
+      if (o.group && group?.label !== o.group) {
+        group = Object.assign(document.createElement("optgroup"), { label: o.group });
+        select.append(group);
+      }
+      (o.group && group ? group : select).append(option);
+    }
   }
   if (document.activeElement !== select || select.value !== chosen) select.value = chosen;
 }
@@ -39,14 +48,18 @@ export function showTools(s: State, chosen: number, choose: (tool: number) => vo
   });
 }
 
-/// All methods; "each its own" before them where the scene gives its tools several.
+/// All methods, the likely best first; "each its own" before them where the scene gives its tools several. What cannot
+/// work stands at the end, with the reason.
 export function showMethods(s: State): void {
-  const options = s.methods.map((m) => ({ value: m.name, text: m.refused ? `${m.name} (${m.refused})` : m.name, disabled: m.refused !== "" }));
+  const options: Choice[] = s.methods.map((m) => m.refused
+    ? { value: m.name, text: `${m.name}: ${m.refused}`, disabled: true, group: "cannot work here" }
+    : { value: m.name, text: m.name, group: m.name === "reference" ? "the truth" : "likely best first" });
   const several = new Set(s.own_methods).size > 1;
-  if (several) options.unshift({ value: "", text: `each its own (${s.own_methods.join(", ")})`, disabled: false });
+  if (several) options.unshift({ value: "", text: `each its own (${s.own_methods.join(", ")})` });
   fill(get("method"), options, s.method);
-  get("method-text").textContent = s.method
-    ? s.methods.find((m) => m.name === s.method)?.description ?? ""
+  const chosen = s.methods.find((m) => m.name === s.method);
+  get("method-text").textContent = chosen
+    ? `${chosen.description}. Here: ${chosen.reason}.`
     : s.tools.map((t) => `${t.name}: ${t.method}`).join(" · ");
 }
 

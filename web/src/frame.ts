@@ -133,7 +133,7 @@ export interface State {
   scenes: string[];
   method: string; // of all tools; empty: each has its own
   own_methods: string[]; // that the scene gives its tools
-  methods: { name: string; description: string; refused: string }[];
+  methods: { name: string; description: string; reason: string; refused: string }[]; // the likely best first, refused ones last
   sliders: Slider[];
   paused: boolean;
   speed: number;

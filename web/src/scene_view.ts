@@ -8,7 +8,7 @@ import { Colouring, Scale, SurfaceMesh } from "./surfaces";
 import { Ground, Label, kOtherTool, kTool } from "./tool_marks";
 
 const kFrom = new THREE.Vector3(0.35, 0.65, 1.1); // where the camera stands, as seen from the scene
-const kFollows = 20; // surfaces between two looks at what has left the picture
+const kFollows = 400; // between two looks at what has left the picture [ms]
 const kGlide = 0.2; // time constant with which the camera glides [s]
 const kMostPoints = 5000; // of all bodies, that the camera is fitted to
 
@@ -36,13 +36,14 @@ export class SceneView {
   private shown: SurfaceMesh[] = [];
   private number = -1; // of the geometry
   private last: Surface | undefined;
+  private next: Surface | undefined; // not drawn yet
   private toolBodies = new Set<number>(); // tools that are bodies with a surface
   private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
   private seen: THREE.Vector3[] = []; // what the camera should show
   private home = new THREE.Vector3(); // the middle of the bodies as they began
   private goal: { position: THREE.Vector3; target: THREE.Vector3 } | undefined; // where the camera is gliding to
   private drawn = 0; // when the last picture was [ms]
-  private surfaces = 0;
+  private looked = 0; // for what has left the picture [ms]
   private floor = 0; // height of the lowest vertex [m]
   private planes: { normal: THREE.Vector3; offset: number }[] = [];
   private grounds: (Ground | undefined)[] = []; // below the tools
@@ -164,7 +165,9 @@ export class SceneView {
   /// Bodies that were pushed out of the picture come into it again: the camera glides back from them, if nobody has
   /// turned it and nobody holds a tool.
   private follow(vertices: Float32Array): void {
-    if (this.surfaces++ % kFollows !== 0 || this.moved || this.goal || !this.controls.enabled) return;
+    const now = performance.now();
+    if (now < this.looked + kFollows || this.moved || this.goal || !this.controls.enabled) return;
+    this.looked = now;
     const outside = this.findLost(vertices);
     if (outside.length === 0 || this.seen.length + outside.length > 2 * kMostPoints) return;
     this.seen.push(...outside);
@@ -194,9 +197,16 @@ export class SceneView {
     if (this.camera.position.distanceTo(this.goal.position) < 1e-3 * this.size) this.goal = undefined;
   }
 
-  /// A surface of another geometry, on its way when that one was replaced, is not drawn.
+  /// Shown in the next picture; of several until then only the newest.
   setSurface(surface: Surface): void {
-    if (surface.number !== this.number) return;
+    this.next = surface;
+  }
+
+  /// A surface of another geometry, on its way when that one was replaced, is not drawn.
+  private moveBodies(): void {
+    const surface = this.next;
+    this.next = undefined;
+    if (surface?.number !== this.number) return;
     this.last = surface;
     let at = 0;
     for (const s of this.shown) {
@@ -321,6 +331,7 @@ export class SceneView {
   }
 
   draw(): void {
+    this.moveBodies();
     const canvas = this.renderer.domElement;
     const width = canvas.clientWidth;
     const height = canvas.clientHeight;

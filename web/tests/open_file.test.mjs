@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { startEngine } from "./engine.mjs";
+import { makeBall } from "./meshes.mjs";
 import { openBrowser, openPage } from "./page.mjs";
 
 let browser, engine, viewer, page;
@@ -21,25 +22,6 @@ after(async () => {
   await engine?.kill();
 });
 
-/// A closed ball of quadrangles and triangles as OBJ text; open: without its lower cap.
-function ball(radius, open = false, rings = 16, around = 24) {
-  const lines = [`v 0 ${radius} 0`];
-  for (let i = 1; i < rings; ++i) {
-    for (let k = 0; k < around; ++k) {
-      const [a, b] = [(Math.PI * i) / rings, (2 * Math.PI * k) / around];
-      lines.push(`v ${radius * Math.sin(a) * Math.cos(b)} ${radius * Math.cos(a)} ${radius * Math.sin(a) * Math.sin(b)}`);
-    }
-  }
-  lines.push(`v 0 ${-radius} 0`);
-  const at = (i, k) => 2 + (i - 1) * around + (k % around);
-  for (let k = 0; k < around; ++k) {
-    lines.push(`f 1 ${at(1, k + 1)} ${at(1, k)}`);
-    for (let i = 1; i < rings - 1; ++i) lines.push(`f ${at(i, k)} ${at(i, k + 1)} ${at(i + 1, k + 1)} ${at(i + 1, k)}`);
-    if (!open) lines.push(`f ${at(rings - 1, k)} ${at(rings - 1, k + 1)} ${2 + (rings - 1) * around}`);
-  }
-  return lines.join("\n") + "\n";
-}
-
 /// As if somebody let a file fall onto the page.
 const drop = (name, text) => page.evaluate(([n, t]) => {
   const data = new DataTransfer();
@@ -50,7 +32,7 @@ const felt = () => viewer.until(() => Math.hypot(...window.palpate.frame().force
 const shows = (scene) => viewer.until((s) => window.palpate.state().scene === s && window.palpate.frame().time < 5, scene);
 
 test("a dropped mesh in millimetres is soft, of the right size, and felt", async () => {
-  await drop("my ball.obj", ball(45));
+  await drop("my ball.obj", makeBall(45));
   await shows("my-ball");
   const { file, scenes } = await viewer.read("state");
   assert.equal(file.open, "my ball.obj");
@@ -97,7 +79,7 @@ test("what is saved is one file that the other commands read, and the page too",
 });
 
 test("an open mesh is static, and says why it is not soft", async () => {
-  await drop("open.obj", ball(0.05, true));
+  await drop("open.obj", makeBall(0.05, { open: true }));
   await shows("open");
   await viewer.untilText("#file-notes", /It has 1 hole: 24 edges, 0\.0195 m across.*cannot be soft: it is open/);
   assert.ok(await page.evaluate(() => document.querySelector("#file-kind input[value=soft]").disabled));

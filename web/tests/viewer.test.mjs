@@ -104,6 +104,13 @@ test("another method takes over, in the same scene", async () => {
   const disabled = await page.evaluate(() => [...document.querySelectorAll("#method option")].filter((o) => o.disabled).map((o) => o.value));
   const refused = (await read("state")).methods.filter((m) => m.refused).map((m) => m.name);
   assert.deepEqual(disabled, refused);
+  // The likely best first, and at the end what cannot work, with the reason.
+  const { methods } = await read("state");
+  const shown = await page.evaluate(() => [...document.querySelectorAll("#method option")].map((o) => ({ name: o.value, text: o.text, group: o.parentElement.label })));
+  assert.deepEqual(shown.map((o) => o.name), methods.map((m) => m.name));
+  assert.ok(refused.length > 0 && shown.slice(-refused.length).every((o, i) => o.group === "cannot work here" && o.text === `${refused[i]}: ${methods.find((m) => m.name === refused[i]).refused}`));
+  assert.ok(shown.slice(1, -refused.length).every((o) => o.group === "likely best first"));
+  await untilText("#method-text", /\. Here: .+\.$/);
 });
 
 test("pause, step, slow motion", async () => {

@@ -72,6 +72,9 @@ class Fields {
                     const std::vector<std::string_view>& allowed) = 0;
   /// A number that may be absent, which then means what the doc says.
   virtual void optional_number(const Field& field, std::optional<double>& value, const Range& range) = 0;
+  /// A number, or the word "auto": then `is_auto` is true and the value is the standard one. Absent it is the standard.
+  virtual void number_or_auto(const Field& field, double& value, bool& is_auto, double standard,
+                              const Range& range) = 0;
   /// An object whose absence means that all its settings have their standard values.
   virtual void object(const Field& field, const std::function<void(Fields&)>& visit) = 0;
   /// `visit(f, i)` visits item i, and adds one if there are only i.

@@ -39,6 +39,10 @@ struct TruthError {
   RunData finer;                        ///< that run, at the ticks of the truth
   double shift_error = kNotAvailable;   ///< RMS change of the force by a hand kHandShift beside, over its RMS [%]
   double chaotic_from = kNotAvailable;  ///< from then on it is more than what the shift explains [s]; none: nowhere
+  // Before that alone; not available if it is nowhere chaotic.
+  Metrics half_step_before{};                 ///< as half_step
+  double shift_error_before = kNotAvailable;  ///< as shift_error, with the force's RMS there [%]
+  double contact_before = kNotAvailable;      ///< how long the truth was in contact there [s]
 };
 
 /// How far beside its way the hand goes to see whether the truth is a chaotic one [m].
@@ -55,15 +59,29 @@ struct ShiftResult {
 };
 ShiftResult compare_shifted(const RunData& truth, const RunData& shifted, double stiffness);
 
+/// A tool that the replayed hand drags behind it: bodies lie elsewhere than in the truth's run, the tool is stuck at
+/// them, and the hand goes on. Its force is then the coupling's spring, which no hand that feels would stretch so far.
+struct StrayTool {
+  std::string method{}, tool{};  ///< tool: empty if there is only one
+  double distance = 0.0;         ///< the farthest from where the truth's tool is at that time [m]
+  double force = 0.0;            ///< what the coupling makes of that [N]
+};
+/// It strays if that is more than so many times the largest force of the truth.
+inline constexpr double kStrayForce = 2.0;
+
 /// All methods of a scene beside the truth, with the hands that make sense there.
 struct SceneComparison {
   struct Part {
     ComparedHand hand = ComparedHand::kReplayed;
     Comparison comparison{};
+    /// As comparison.metrics, of the ticks before the scene becomes chaotic alone (TruthError::chaotic_from). Tools for
+    /// which it never does are left out.
+    std::vector<NamedMetrics> before_chaos{};
   };
   std::vector<Part> hands{};        ///< the one that fits the scene first
   std::string lead{};               ///< a sentence on why it does
   std::vector<TruthError> truth{};  ///< of every tool; empty: not asked for
+  std::vector<StrayTool> strays{};  ///< with the replayed hand
   std::string chosen{};             ///< what "method": "auto" takes on this scene
   bool stopped = false;
 
@@ -95,11 +113,25 @@ SceneComparison compare_scene(const Scene& scene, const SceneCompareOptions& opt
 /// Tables and plots, with a switch between the hands.
 Report make_report(const Scene& scene, const World& world, const SceneComparison& comparison);
 
-/// {"scene", "leading", "lead", "auto", "hand", "runs", "units", "closed_loop": {"runs"}, "truth_error", "skipped"}: of
-/// "runs" see make_metrics_json(); they are those of the replayed hand where there are both.
+/// {"scene", "leading", "lead", "summary", "auto", "hand", "runs", "units", "closed_loop": {"runs"}, "truth_error",
+/// "skipped"}: of "runs" see make_metrics_json(); they are those of the replayed hand where there are both. "summary"
+/// are the sentences of describe_nearest(), describe_truth() and describe_strays().
 std::string make_json(const Scene& scene, const SceneComparison& comparison);
 
-/// Sentences on the truth: its own error, and from when on it is chaotic. One or two for each tool.
+/// Which methods are nearest to the truth with the hand that leads, a sentence for each tool: over the whole run, or,
+/// where the scene becomes chaotic, until then. Where the nearest does not fit into a tick here, which of the others
+/// does.
+std::vector<std::string> describe_nearest(const SceneComparison& comparison);
+
+/// The errors of every method of one tool with that hand, until the scene becomes chaotic or else over the whole run,
+/// the nearest to the truth first; the truth is none of them.
+std::vector<const NamedMetrics*> rank_methods(const SceneComparison::Part& part, const std::string& tool);
+
+/// A sentence for every tool that strays.
+std::vector<std::string> describe_strays(const SceneComparison& comparison);
+
+/// Sentences on the truth: its own error, from when on it is chaotic, and what that does to the errors. One to three
+/// for each tool.
 std::vector<std::string> describe_truth(const SceneComparison& comparison);
 
 }  // namespace palpate

@@ -21,6 +21,10 @@ struct SceneRunOptions {
   bool keep_rows = true;        ///< rows in SceneRun::data; off for long runs that are only recorded
   RunControl control{};
   LoopWatch* watch = nullptr;  ///< sees the loops from inside
+  /// Real time: another slow period is taken while the run goes on, whenever the machine asks for it and no hand
+  /// moves or touches anything (auto_period.h). The summary's notes say when.
+  bool adapt_period = false;
+  std::vector<bool> waits{};  ///< ToolParts::waits of the tools; false where there are fewer
 };
 
 /// A run and what it gave.

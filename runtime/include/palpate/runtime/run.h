@@ -26,7 +26,10 @@ class TickSource;
 struct RunSettings {
   double dt = 0.001;          ///< fast period
   double slow_period = 0.02;  ///< ΔT; need not be a multiple of dt
-  double latency = 0.02;      ///< lockstep: what a slow step begun at t computes arrives at t + latency
+  /// Real time: ΔT is to be what the machine holds, and whoever runs the loops chooses it; slow_period is then that of
+  /// virtual time. The loops themselves do not look at it.
+  bool auto_period = false;
+  double latency = 0.02;  ///< lockstep: what a slow step begun at t computes arrives at t + latency
   /// Added to the way of every model to the fast loop, in both runtimes: what a farther or slower computer would do.
   double extra_latency = 0.0;
   double seconds = 5.0;     ///< length of the run
@@ -122,6 +125,11 @@ struct LoopMemory;
 struct RunMemory {
   double time = 0.0;                    ///< where the next run goes on [s]
   std::shared_ptr<LoopMemory> loops{};  ///< of it all
+
+  /// The next run has other methods of the same tools, for another slow period say: time, guards, passivity and safety
+  /// go on, and the messages of the old ones are forgotten. Until its first model a method gives no force, so that this
+  /// is for hands that touch nothing.
+  void forget_methods();
 };
 
 /// The messages of one tool in a slow step.

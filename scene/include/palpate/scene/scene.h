@@ -117,6 +117,10 @@ std::string refuse_method(const Scene& scene, std::string_view name, World& worl
 /// are the tools', in their order. Throws InputError if one cannot work on this world, or if they cannot share it.
 std::vector<Method> make_methods(const Scene& scene, const std::string& name, World& world,
                                  std::span<Device* const> devices);
+/// The same on the world as it is, for devices that are in these states: those of a run that has begun must not be
+/// asked for another time. Bodies must be as at the start, but for the tools, which are where their devices have them.
+std::vector<Method> make_methods_at(const Scene& scene, const std::string& name, World& world,
+                                    std::span<const DeviceState> starts);
 
 /// Plain sentences about what is legal but probably not meant: a coupling stiffer than passive, and the like.
 std::vector<std::string> find_warnings(const Scene& scene, const Device& device, std::size_t tool = 0);

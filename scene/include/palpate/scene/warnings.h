@@ -37,4 +37,10 @@ int count_fixed(const WorldBody& body);
 /// mesh that the cell loses. `world` is as make_world() gives it.
 std::vector<std::string> find_world_warnings(const Scene& scene, const World& world);
 
+/// Why a method that works on this scene is a poor choice there, by what is in the scene, and what to take instead;
+/// empty: nothing is known against it. Measured in docs/choosing-a-method.md.
+std::string find_method_warning(const Scene& scene, std::string_view method);
+/// The same of all tools' methods, each once; `method` is that of all of them, or each has its own if that is empty.
+std::vector<std::string> find_method_warnings(const Scene& scene, const std::string& method = {});
+
 }  // namespace palpate

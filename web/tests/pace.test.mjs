@@ -1,0 +1,59 @@
+// A page that draws slowly leaves time to the engine beside it: in software, or with a body of a hundred thousand triangles.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { transform } from "esbuild";
+import { startEngine } from "./engine.mjs";
+import { makeBall } from "./meshes.mjs";
+import { openBrowser, openPage } from "./page.mjs";
+
+let browser, engine;
+
+before(async () => {
+  engine = await startEngine("wall");
+  browser = await openBrowser();
+});
+
+after(async () => {
+  await browser?.close();
+  await engine?.kill();
+});
+
+/// Chances to draw come every 16 ms, or when the picture before is done. Returns the share of a minute that pictures of `cost` [ms] take, and their number.
+async function draw(cost) {
+  const { code } = await transform(readFileSync("src/pace.ts", "utf8"), { loader: "ts" });
+  const { Pace } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  const pace = new Pace();
+  let pictures = 0;
+  for (let now = 0; now < 60_000;) {
+    const drawn = pace.take(now);
+    pictures += drawn ? 1 : 0;
+    now += drawn ? Math.max(16, cost) : 16;
+  }
+  return { share: (pictures * Math.max(16, cost)) / 60_000, pictures };
+}
+
+test("quick pictures are all drawn, and slow ones take half of the time at most", async () => {
+  assert.ok((await draw(5)).share > 0.99);
+  assert.ok((await draw(33)).share > 0.99);
+  for (const cost of [40, 80, 150, 250]) {
+    const { share } = await draw(cost);
+    assert.ok(share > 0.3 && share <= 0.51, `${cost} ms: ${share}`);
+  }
+  assert.ok((await draw(1000)).pictures >= 60_000 / 1300, "a picture that takes a second is not put off for another");
+});
+
+test("a body of 146,000 triangles is drawn at such a pace, and only the newest of its surfaces", async () => {
+  const errors = [];
+  const viewer = await openPage(browser, engine.url, errors, { viewport: { width: 1280, height: 720 } });
+  await viewer.page.setInputFiles("#file-input", { name: "large.obj", mimeType: "text/plain", buffer: Buffer.from(makeBall(0.05, { rings: 270, around: 271 })) });
+  await viewer.until(() => window.palpate.state().scene === "large" && window.palpate.frame().time > 0.3, undefined, 90);
+  const before = await viewer.read("pace");
+  await viewer.page.waitForTimeout(5000);
+  const after = await viewer.read("pace");
+  const share = (after.slow - before.slow) / (after.time - before.time);
+  assert.ok(after.pictures > before.pictures, "it is drawn");
+  // Half of the time, and a picture that was begun before and one that is not done yet.
+  assert.ok(share < 0.5 + (2 * after.cost) / (after.time - before.time), JSON.stringify({ share, ...after }));
+  assert.deepEqual(errors, []);
+});
