@@ -21,6 +21,13 @@ constexpr std::array kExperiments = {
     Experiment{"rest",
                "a hand presses, strokes 10 mm and rests: what friction bears neither is forgotten nor creeps (our own)",
                &run_rest, 60.0},
+    Experiment{"reduced-field", "all methods on fifteen scenes at 10 to 100 Hz, and where our own stands among them",
+               &run_reduced_field, 400.0},
+    Experiment{"reduced-stiffness",
+               "our own method from 1 kPa to 1 MPa, at 10 to 100 Hz, under a hand that shakes at up to 11 Hz",
+               &run_reduced_stiffness, 120.0},
+    Experiment{"reduced-loop", "a hand that feels on a coupling of 2,000 N/m: our own method is stable, others are not",
+               &run_reduced_loop, 40.0},
     Experiment{
         "dervaux-two-beams",
         "two joined beams, one a loop: symmetric at rest, and the fast one vibrates (Dervaux et al. 2013, Fig. 2)",

@@ -18,6 +18,7 @@ constexpr std::array kPapers = {
     Paper{"knott-", "Knott & Kuhlen 2015: geometrically limited constraints (limited)"},
     Paper{"zhuang-", "Zhuang & Canny 2000: global deformations (interpolation)"},
     Paper{"susa-", "Susa, Sato & Hasegawa 2011: multi-rate, multi-range (accelerance)"},
+    Paper{"reduced-", "Palpate's own method (reduced)"},
     Paper{"", "Others"},
 };
 
