@@ -204,14 +204,25 @@ void StiffnessField::add_report(Report& report) const {
   }
 }
 
+/// RMS of the force's error over that of the truth's [%]. Not as in Metrics, where so light a touch has no error in
+/// percent: here the motion is small so that the body is linear.
+double compute_tied_error(const RunData& run, const RunData& truth) {
+  double error = 0.0, whole = 0.0;
+  for (std::size_t i = 0; i < std::min(run.ticks.size(), truth.ticks.size()); ++i) {
+    error += (run.ticks[i].wanted.force - truth.ticks[i].wanted.force).squaredNorm();
+    whole += truth.ticks[i].wanted.force.squaredNorm();
+  }
+  return 100.0 * std::sqrt(error / whole);
+}
+
 void add_tied(const ExperimentOptions& options, std::vector<MeasuredClaim>& claims) {
   otaduy::Rig rig(make_tied_scene(), options);
   for (const double rate : {10.0, 20.0, 50.0}) {
     if (rig.stopped()) return;
-    const Cell cell = make_cell(rig.run(fmt::format("tied point, {} Hz", rate), "reduced", rate), rig.truth());
+    const RunData run = rig.run(fmt::format("tied point, {} Hz", rate), "reduced", rate);
     claims.push_back({fmt::format("a point tied to a linear body, shaken at 1 to 11 Hz, {} Hz: force error", rate),
-                      "our own: 0.08 % at 50 Hz, 0.04 % at 10 Hz in the recipe", cell.error, kTiedError,
-                      Relation::kAtMost, "%"});
+                      "our own: 0.08 % at 50 Hz, 0.04 % at 10 Hz in the recipe", compute_tied_error(run, rig.truth()),
+                      kTiedError, Relation::kAtMost, "%"});
   }
 }
 
