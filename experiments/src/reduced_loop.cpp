@@ -41,7 +41,8 @@ void add_loop_claims(const std::string& scene, const std::array<LoopRun, kLoopMe
   const auto& [truth, own, direct, doubled] = runs;
   claims.push_back({fmt::format("{}: most energy that reduced ever gives to the hand", scene), "our own: stable",
                     own.energy, kLoopEnergy, Relation::kAtMost, "J"});
-  // A tool's weight does work on a hand that goes down, in the truth too.
+  // The safety stage lets the force in over the first half second: what is touched then gives back more than it took,
+  // in the truth too.
   claims.push_back({fmt::format("{}: the same, beyond what the truth gives", scene), "our own: stable",
                     own.energy - truth.energy, kLoopEnergy, Relation::kAtMost, "J"});
   claims.push_back({fmt::format("{}: force of reduced above 100 Hz, of the truth's", scene), "our own: stable",
