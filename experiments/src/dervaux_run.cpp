@@ -15,7 +15,13 @@ class Watcher final : public RunSink, public LoopWatch {
     if (run_.on_tick) run_.on_tick(row);
     if (every_tick_ && run_.watch) run_.watch(row.time, world_, {});
   }
+  void before_tick() noexcept override { tick_start_ = read_clocks(); }
+  void after_tick(std::span<const TickRow>) noexcept override {
+    if (run_.ticks) run_.ticks->add(tick_start_);
+  }
+  void before_step() override { step_start_ = read_clocks(); }
   void after_step(const StepRow& row, std::span<const ToolMessages> tools) override {
+    if (run_.steps) run_.steps->add(step_start_);
     const auto* fast = tools[0].feedback.as<compliance::Feedback>();
     if (run_.watch_fast && fast && fast->header.sequence > 0) run_.watch_fast(row.time, world_, *fast);
   }
@@ -29,6 +35,7 @@ class Watcher final : public RunSink, public LoopWatch {
   World& world_;
   const WatchedRun& run_;
   const bool every_tick_;
+  ClockReading tick_start_, step_start_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "palpate/experiments/scene_run.h"
 #include "palpate/haptics/hand_path.h"
 #include "palpate/methods/compliance_feedback.h"
+#include "stopwatch.h"
 
 // What the experiments after Dervaux et al. 2013 share.
 namespace palpate::dervaux {
@@ -25,6 +26,8 @@ struct WatchedRun {
   bool keep_rows = true;
   std::function<void(const TickRow&)> on_tick{};  ///< may be empty
   WatchFast watch_fast{};                         ///< may be empty
+  BothTimes* ticks = nullptr;                     ///< where the times of the ticks go, if anywhere
+  BothTimes* steps = nullptr;                     ///< and those of the slow steps
 };
 
 /// In lockstep, with the hand on `path`.

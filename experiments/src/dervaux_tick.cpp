@@ -103,7 +103,8 @@ ExperimentResult run_dervaux_tick(const ExperimentOptions& options) {
   stages.title = "Slow step: mean time by stage";
   for (const std::string_view name : kStageNames) stages.columns.emplace_back(name);
   stages.note =
-      "Free: both factorisations. Compliance: the problem at ΔT. Model: the same at dt without the tool, and "
+      "By the wall clock. Free: both factorisations. Compliance: the problem at ΔT. Model: the same at dt without the "
+      "tool, and "
       "publishing.";
   for (const Timed& r : runs) {
     TableRow row;

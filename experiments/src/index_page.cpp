@@ -18,6 +18,7 @@ constexpr std::array kPapers = {
     Paper{"knott-", "Knott & Kuhlen 2015: geometrically limited constraints (limited)"},
     Paper{"zhuang-", "Zhuang & Canny 2000: global deformations (interpolation)"},
     Paper{"susa-", "Susa, Sato & Hasegawa 2011: multi-rate, multi-range (accelerance)"},
+    Paper{"reduced-", "Palpate's own method (reduced)"},
     Paper{"", "Others"},
 };
 
@@ -67,12 +68,36 @@ std::string make_rows(const NamedResult& result) {
   return rows;
 }
 
+/// What was found where, with links: a page of hundreds of claims needs one.
+std::string make_contents(const std::vector<NamedResult>& results) {
+  std::string rows;
+  for (std::size_t p = 0; p < kPapers.size(); ++p) {
+    bool first = true;
+    for (const NamedResult& r : results) {
+      if (paper_of(r.name) != p) continue;
+      Count count;
+      count.add(r);
+      const std::size_t missed = count.claims - count.held;
+      rows += fmt::format(
+          "<tr><td>{}</td><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td><td "
+          "class=\"{}\">{}</td><td>{}</td></tr>\n",
+          first ? escape_html(kPapers[p].title) : std::string(), escape_html(r.name), escape_html(r.name), count.held,
+          missed > 0 ? "fails" : "", missed > 0 ? fmt::format("{}", missed) : std::string("–"),
+          count.changed > 0 ? "no" : "yes");
+      first = false;
+    }
+  }
+  return "<section><div class=\"scroll\"><table class=\"claims contents\"><thead><tr><th>Paper</th><th>Experiment</th>"
+         "<th>Hold</th><th>Do not</th><th>As expected</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div></section>\n";
+}
+
 std::string make_experiment_html(const NamedResult& result) {
   std::string description;
   for (const Experiment& e : registered_experiments()) {
     if (e.name == result.name) description = e.description;
   }
-  std::string html = fmt::format("<h3><a href=\"{}\">{}</a></h3><p>{}</p>",
+  std::string html = fmt::format("<h3 id=\"{}\"><a href=\"{}\">{}</a></h3><p>{}</p>", escape_html(result.name),
                                  escape_html(std::filesystem::path(result.report).filename().string()),
                                  escape_html(result.name), escape_html(description));
   for (const std::string& note : result.notes) html += fmt::format("<p class=\"note\">{}</p>", escape_html(note));
@@ -96,7 +121,8 @@ std::string make_experiments_index(const std::vector<NamedResult>& results, bool
       "<style>.index{table-layout:fixed;width:100%;min-width:900px}.index th:nth-child(1){width:13%}"
       ".index th:nth-child(2){width:38%}.index th:nth-child(3){width:25%}h3{margin:20px 0 0;font-size:16px}"
       "h3+p{margin:2px 0 6px;max-width:none}a{color:inherit}.index "
-      "th[scope]{font-weight:400}</style>\n<main>\n<header>";
+      "th[scope],.contents th[scope]{font-weight:400}.contents "
+      "td:first-child{max-width:420px}</style>\n<main>\n<header>";
   html += fmt::format("<h1>The papers' experiments{}</h1>", quick ? ", quick forms" : "");
   html += fmt::format(
       "<p class=\"subtitle\">{} experiments, {} claims: {} hold, {} do not; {}.</p></header>\n", results.size(),
@@ -110,6 +136,7 @@ std::string make_experiments_index(const std::vector<NamedResult>& results, bool
         "<p>Quick forms: shorter runs, fewer cases, coarser bodies. They tell when something changes, and are no "
         "results "
         "of the papers' experiments.</p>\n";
+  html += make_contents(results);
   for (std::size_t p = 0; p < kPapers.size(); ++p) {
     if (papers[p].claims == 0) continue;
     html += fmt::format("<section><h2>{}</h2><p class=\"note\">{} of {} claims hold.</p>\n",

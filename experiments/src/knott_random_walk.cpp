@@ -164,8 +164,9 @@ Table make_ground_table(const std::string& title) {
   table.title = title;
   table.columns = {"in contact",          "deepest inside",           "largest force", "force over k × depth",
                    "force with free way", "ticks of ≥ 30 iterations", "tick, mean",    "tick, p99.9"};
-  table.note =
-      "Force over k × depth: both in the mean, where the hand is 1 mm below the surface or deeper. Processor time.";
+  table.note = fmt::format(
+      "Force over k × depth: both in the mean, where the hand is 1 mm below the surface or deeper. Times: {}.",
+      kBothClocks);
   return table;
 }
 
@@ -199,8 +200,8 @@ void walk(Ground ground, double seconds, Random& random, const ExperimentOptions
                          {fmt::format("{:.2f}", watch.force_sum / watch.spring_sum)},
                          {still ? format_quantity(watch.free_force, "N") : "–"},
                          {fmt::format("{}", watch.unsettled)},
-                         {format_quantity(read_time(stopwatch.ticks.processor, TimeOf::kMean), "s")},
-                         {format_quantity(read_time(stopwatch.ticks.processor, TimeOf::kP999), "s")}}});
+                         {format_times(stopwatch.ticks, TimeOf::kMean)},
+                         {format_times(stopwatch.ticks, TimeOf::kP999)}}});
 }
 
 /// The force against the depth of the hand, which is found from the mesh alone.

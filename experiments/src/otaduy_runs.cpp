@@ -23,6 +23,7 @@ SceneRunOptions Rig::options_for(const std::string& name, const std::string& met
   SceneRunOptions once;
   once.method = method;
   once.control.stop = options_.stop;
+  once.watch = watch;
   if (options_.progress) {
     once.control.progress = [this, name](double t) { options_.progress(name, t / scene_.run.seconds); };
   }
@@ -38,6 +39,14 @@ RunData Rig::run(const std::string& name, const std::string& method, double slow
   RunData out = run_scene(scene, world_, options_for(name, method), {&replay}).data;
   out.name = name;
   return out;
+}
+
+double Rig::measure_truth() {
+  const RunData half = run("reference, half the tick", "reference", 1.0 / scene_.run.slow_period,
+                           [](Scene& scene) { scene.run.dt *= 0.5; });
+  RunData same;  // at the ticks of the first
+  for (std::size_t i = 0; i < half.ticks.size(); i += 2) same.ticks.push_back(half.ticks[i]);
+  return compute_wanted_metrics(same, &truth_).force_error_relative;
 }
 
 RunData Rig::run_closed(const std::string& name, const std::string& method, const Scene& scene) {

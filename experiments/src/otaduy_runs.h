@@ -27,9 +27,14 @@ class Rig {
   /// `direct` with the hand where the others have it, at the end of the slow step; if that is nearer to the truth than
   /// with the hand where it is, else so.
   RunData run_best_direct(double slow_rate);
-  /// The same with a hand of its own, which the force moves.
+  /// How far the truth is from itself with half the tick, over the same hand [%]: where this is not small, nothing can
+  /// be measured against it.
+  double measure_truth();
+  /// A method with a hand of its own, which the force moves.
   RunData run_closed(const std::string& name, const std::string& method, const Scene& scene);
   bool stopped() const noexcept { return options_.stop && options_.stop->load(); }
+
+  LoopWatch* watch = nullptr;  ///< sees the loops of the runs that follow from inside
 
  private:
   SceneRunOptions options_for(const std::string& name, const std::string& method) const;

@@ -1,5 +1,7 @@
 #include "stopwatch.h"
 
+#include <fmt/format.h>
+
 #include "palpate/core/clock.h"
 #include "palpate/core/second_thread.h"
 
@@ -71,6 +73,11 @@ void add_time_claims(const std::string& name, const std::string& paper, const Bo
   };
   add("processor time", times.processor);
   add("wall clock", times.wall);
+}
+
+std::string format_times(const BothTimes& times, TimeOf which) {
+  return fmt::format("{} / {}", format_quantity(read_time(times.processor, which), "s"),
+                     format_quantity(read_time(times.wall, which), "s"));
 }
 
 Plot make_times_plot(const std::string& title, const std::vector<Stopwatch::Sample>& samples) {

@@ -56,6 +56,10 @@ void add_time_claims(const std::string& name, const std::string& paper, const Bo
 /// That time of a histogram [s]; not available if it is empty.
 double read_time(const Histogram& times, TimeOf which);
 
+/// That time by both clocks, for a cell below kBothClocks: "12.0 µs / 13.1 µs".
+std::string format_times(const BothTimes& times, TimeOf which);
+inline constexpr const char* kBothClocks = "processor time / wall clock";
+
 /// Times against the run's time, by both clocks.
 Plot make_times_plot(const std::string& title, const std::vector<Stopwatch::Sample>& samples);
 

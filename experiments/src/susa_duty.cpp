@@ -180,6 +180,7 @@ class DutyReport {
         kEqualSweeps);
     stages_.title = "Slow step of accelerance, direct";
     stages_.columns = {"free motion", "detection", "rows", "solver", "correction", "model", "tick"};
+    stages_.note = fmt::format("Stages: their share of the step's processor time. Tick: {}.", kBothClocks);
     curves_.title = "Mean duty factor against the number of cubes";
     curves_.kind = PlotKind::kLines;
     curves_.x_label = "cubes";
@@ -199,7 +200,7 @@ class DutyReport {
       model.cells.push_back({fmt::format("{:.3f}", r->stage(Stage::kModel) / settings.slow_period)});
     for (std::size_t s = 0; s < kStageCount; ++s)
       stage.cells.push_back({format_quantity(pile.direct.stage(static_cast<Stage>(s)), "s")});
-    stage.cells.push_back({format_quantity(1e-9 * pile.direct.ticks.processor.mean_ns(), "s")});
+    stage.cells.push_back({format_times(pile.direct.ticks, TimeOf::kMean)});
     duty_.rows.push_back(std::move(duty));
     models_.rows.push_back(std::move(model));
     stages_.rows.push_back(std::move(stage));

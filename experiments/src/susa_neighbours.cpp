@@ -91,7 +91,7 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
                    "tests, not coupled",
                    "the paper to the letter",
                    "energy, direct",
-                   "tick, direct",
+                   "tick, direct: processor time / wall clock",
                    "contacts"};
   double letter = kNotMeasured, ripple = kNotMeasured, energy = kNotMeasured, force = kNotMeasured;
   BothTimes ticks;
@@ -134,7 +134,7 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
                            {tests ? describe(*tests) : "–"},
                            {literal ? describe(*literal) : "–"},
                            {format_quantity(direct.run.summary.hand().energy, "J")},
-                           {format_quantity(1e-9 * direct.ticks.processor.mean_ns(), "s")},
+                           {format_times(direct.ticks, TimeOf::kMean)},
                            {fmt::format("{}", most_contacts(direct.run.data))}}});
     if (columns * rows == options.choose(8, 4)) letter = ripple_of(*literal);
     if (columns * rows < options.choose(32, 4)) continue;

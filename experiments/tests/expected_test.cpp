@@ -108,6 +108,27 @@ TEST(Index, ShowsEveryClaimWithVerdictReasonAndLink) {
   EXPECT_EQ(html.find("Knott"), std::string::npos) << "papers without experiments are left out";
 }
 
+// A page of hundreds of claims begins with a table: every experiment once, under its paper, linked to its place.
+TEST(Index, BeginsWithWhatWasFoundWhere) {
+  NamedResult cube{"susa-cube", {claim("a", true), claim("b", false), claim("c", false)}, "susa-cube.html", {}, {}};
+  cube.expected.claims.assign(3, {Standing::kAsExpected, ""});
+  NamedResult bend{"zhuang-bend", {claim("a", true)}, "zhuang-bend.html", {}, {}};
+  bend.expected.claims.assign(1, {Standing::kUnknown, ""});
+  const std::string html = make_experiments_index({cube, bend}, false);
+  const std::string contents = html.substr(0, html.find("<h2>"));
+  const auto count = [&](const std::string& text) {
+    int found = 0;
+    for (std::size_t at = contents.find(text); at != std::string::npos; at = contents.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("href=\"#susa-cube\""), 1);
+  EXPECT_EQ(count("href=\"#zhuang-bend\""), 1);
+  EXPECT_NE(contents.find("<td>1</td><td class=\"fails\">2</td><td>yes</td>"), std::string::npos) << contents;
+  EXPECT_NE(contents.find("<td>1</td><td class=\"\">–</td><td>no</td>"), std::string::npos) << contents;
+  EXPECT_LT(contents.find("Zhuang"), contents.find("Susa")) << "in the order of the papers below";
+  for (const char* id : {"id=\"susa-cube\"", "id=\"zhuang-bend\""}) EXPECT_NE(html.find(id), std::string::npos) << id;
+}
+
 // The quick form of every experiment, so that no claim rots unseen. Where one changes, in either direction, look why,
 // and only then write it down: palpate reproduce --quick NAME --write-expected experiments/expected.json
 class QuickForm : public ::testing::TestWithParam<std::size_t> {};

@@ -19,7 +19,7 @@
     if (series.style === "surface") return { color: css("--surface"), dash: [], width: 4 };
     if (series.style === "limit") return { color: css("--soft"), dash: [6, 4], width: 1.2 };
     const i = methods.indexOf(series.name);
-    return { color: css(`--c${i % 8}`), dash: dashes[i % dashes.length], width: 1.6 };
+    return { color: css(`--c${i % 8}`), dash: dashes[(i + Math.floor(i / 8)) % dashes.length], width: 1.6 };
   }
 
   // ---- numbers ----

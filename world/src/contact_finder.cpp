@@ -28,7 +28,7 @@ struct ContactFinder::Data {
   struct ClearPlace {
     BodyPair pair;
     double radius;
-    Vec3 place = Vec3::Zero();
+    std::array<Vec3, 2> places = {Vec3::Zero(), Vec3::Zero()};  ///< on each of them
   };
   std::vector<ClearPlace> clear;
 
@@ -121,7 +121,8 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
     if (clear_place.pair != indices) continue;
     std::erase_if(pair.candidates, [&](const Candidate& c) {
       const Contact contact = make_contact(pair, c);
-      return (0.5 * (contact.point_a + contact.point_b) - clear_place.place).norm() < clear_place.radius;
+      return (contact.point_a - clear_place.places[0]).norm() < clear_place.radius ||
+             (contact.point_b - clear_place.places[1]).norm() < clear_place.radius;
     });
   }
   const std::uint64_t pair_bits =
@@ -217,8 +218,9 @@ int ContactFinder::keep_clear(int a, int b, double radius) {
   return static_cast<int>(data_->clear.size()) - 1;
 }
 
-void ContactFinder::set_clear_place(int number, const Vec3& place) noexcept {
-  data_->clear[as_size(number)].place = place;
+void ContactFinder::set_clear_place(int number, int body, const Vec3& place) noexcept {
+  Data::ClearPlace& clear = data_->clear[as_size(number)];
+  clear.places[body == clear.pair[0] ? 0 : 1] = place;
 }
 
 void ContactFinder::set_absent(int body, bool absent) {

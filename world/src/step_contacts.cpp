@@ -19,11 +19,14 @@ void StepData::find_contacts() {
   recall_strains();
 }
 
-/// Tied bodies touch but around the tie, wherever that is now.
+/// Tied bodies touch but around the tie, wherever that is now on each of them: in a slow loop whose tool comes from the
+/// fast one the two are apart by what the other body is late, and a contact of what is tied would fight the tie.
 void StepData::place_clearances() noexcept {
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     const Joint& j = joints_[i];
-    if (clear_places_[i] >= 0) finder_.set_clear_place(clear_places_[i], body(j.body_a)->compute_point(j.point_a));
+    if (clear_places_[i] < 0) continue;
+    finder_.set_clear_place(clear_places_[i], j.body_a, body(j.body_a)->compute_point(j.point_a));
+    finder_.set_clear_place(clear_places_[i], j.body_b, body(j.body_b)->compute_point(j.point_b));
   }
 }
 

@@ -52,7 +52,7 @@ StepData::StepData(const WorldSettings& settings, std::span<WorldBody> bodies, s
   }
   for (const auto& [a, b] : ignored) finder_.ignore(a, b);
   for (const Joint& j : joints_) {
-    clear_places_.push_back(j.collide ? finder_.keep_clear(j.body_a, j.body_b, j.clearance) : -1);
+    clear_places_.push_back(j.collide && j.body_b >= 0 ? finder_.keep_clear(j.body_a, j.body_b, j.clearance) : -1);
   }
   entries_.resize(as_size(most_entries));
   for (const Moving& m : moving) {

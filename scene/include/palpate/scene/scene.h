@@ -55,10 +55,10 @@ void set_slow_period(Scene& scene, double slow_period) noexcept;
 
 /// Reads and checks a scene file. Errors are InputError and name file, line, JSON path, value and what is allowed.
 Scene load_scene(const std::string& file);
-/// The same from text; `file` is for messages and for the folder that mesh files are relative to.
+/// Reads and checks a scene from text. `file` is for messages, and mesh files are relative to its folder.
 Scene parse_scene(std::string text, const std::string& file);
-/// The same of a scene that comes from elsewhere and must not make this machine read its files: one that names any is
-/// refused.
+/// Reads and checks a scene that comes from elsewhere and must not make this machine read its files: a scene that names
+/// any file is refused.
 Scene parse_lone_scene(std::string text, const std::string& file);
 
 /// The text of a scene file that is read as an equal scene, bit for bit. What has its standard value is left out; there
@@ -101,9 +101,9 @@ std::unique_ptr<Device> make_device(const Scene& scene, std::size_t tool = 0);
 /// What the hand holds, its surfaces made. Throws InputError.
 ToolSettings make_tool_settings(const Scene& scene, std::size_t tool = 0);
 
-/// Of a recording of this scene, all tools run with that method, or each with its own if that is empty. Its text is the
-/// file's, or what write_scene() writes if the scene is no longer what the file says: a replay finds the scene that was
-/// run.
+/// The header of a recording of this scene, in which all tools run with `method`, or each with its own if that is
+/// empty. The scene's text in it is the file's, or what write_scene() writes if the scene is no longer what the file
+/// says, so that a replay finds the scene that was run.
 RecordingHeader make_recording_header(const Scene& scene, const std::string& method, bool lockstep);
 
 /// Resets the world and makes the named method on it for its only or first tool, starting where the device is. Throws

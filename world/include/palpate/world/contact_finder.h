@@ -93,10 +93,12 @@ class ContactFinder {
   int add(const Body* body, const ContactShape& shape);
   /// These two never touch.
   void ignore(int a, int b);
-  /// These two do not touch each other within `radius` [m] of `place`, which may be put elsewhere before each find().
-  /// A pair may have several such places; returns the number of this one.
+  /// These two do not touch each other within `radius` [m] of a place, which is one point on each of them: what is near
+  /// to it on either body does not touch, also while the two points are apart. They may be put elsewhere before each
+  /// find(). A pair may have several such places; returns the number of this one.
   int keep_clear(int a, int b, double radius);
-  void set_clear_place(int number, const Vec3& place) noexcept;
+  /// Where that place is on `body`, one of the two [m].
+  void set_clear_place(int number, int body, const Vec3& place) noexcept;
   /// This one touches nothing until it is let in again.
   void set_absent(int body, bool absent);
 

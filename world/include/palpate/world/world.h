@@ -51,24 +51,25 @@ struct WorldBody {
 struct WorldSettings {
   Vec3 gravity = Vec3(0.0, -9.81, 0.0);  ///< [m/s²]
   ContactFinderSettings contacts;
-  /// Of the contact forces. Its tolerance is that of steps of 5 ms and more; in shorter ones a length stands for more
-  /// force (W goes with h²), so it is taken (h / 5 ms)² as large.
+  /// How contact forces are solved for. The tolerance [m] holds in steps of 5 ms and more. In a shorter step of h [s]
+  /// the same length stands for more force, because W goes with h², and (h / 5 ms)² of the tolerance is taken.
   SolverSettings solver{.tolerance = 1e-8, .max_iterations = 200};
   std::string solver_name = "accelerated";  ///< or gauss_seidel, direct
   /// Bodies that overlap at the start of a step are parted with this time constant [s]. It does not depend on the step:
   /// what a step parts at once it leaves in the bodies as velocity, and the finer the step, the harder they would be
   /// thrown apart.
   double overlap_time = 0.03;
-  /// And no faster than this [m/s]: a deep overlap (a bad start, a teleported hand) ends in a push and not in an
-  /// explosion.
+  /// The fastest that an overlap is taken out [m/s]: a deep one (a bad start, a teleported hand) ends in a push and not
+  /// in an explosion.
   double push_out_speed = 0.5;
-  /// Contacts hold along straight lines, rigid bodies turn: a step in which one that touches would turn further than
-  /// this is done in shorter ones, sixteen at most [rad]. The error is ½ r angle² for a body of radius r.
+  /// The furthest that a rigid body in touch turns in one step [rad]. Contacts hold along straight lines, so that a
+  /// body of radius r that turns is off by ½ r angle². A step in which it would turn further is done in shorter ones,
+  /// sixteen at most.
   double max_turn = 0.1;
 
-  /// What of a gap [m] a step of h [s] has to respect: all of it where bodies are apart, and of an overlap the part
-  /// that it takes out. The few tolerances that the solver itself leaves are taken out at once, or they would add up
-  /// over a stack; they are too small to throw anything.
+  /// The gap [m] that a step of h [s] works with. Where bodies are apart it is the gap itself. Where they overlap it is
+  /// the part of the overlap that the step takes out. An overlap of a few tolerances, which the solver itself leaves,
+  /// is taken out at once, because it would add up over a stack; it is too small to throw anything.
   double felt_gap(double gap, double h) const noexcept {
     const double at_once = -std::min(10.0 * solver.tolerance, 1e-7);
     if (gap >= at_once) return gap;
@@ -159,14 +160,14 @@ class World {
 
   /// run_step() of h [s] without anything else.
   bool step(double h, StepReport& report) { return run_step(*this, {.h = h}, report); }
-  /// Of the last step that was done. Empty in a world in which nothing moves.
+  /// The contacts of the last step that was done, and their forces. Empty in a world in which nothing moves.
   const ContactMemory& memory() const noexcept;
   /// What the next step starts from, for somebody who also moves bodies between steps. From then on friction holds
   /// places (ContactMemory::anchors), and not only against the slip of each step. Contacts are ordered as a step has
   /// them: by bodies, then by identity. Allocates only if there are more than the world's settings allow.
   void set_memory(const ContactMemory& memory);
-  /// Around all that a body was in the last step, from its start to its end [m]. Empty for planes, for what touches
-  /// nothing and before the first step.
+  /// The box around every place where a body was in the last step, from its start to its end [m]. Empty for planes, for
+  /// bodies that touch nothing and before the first step.
   BoundingBox swept_box(int body) const noexcept;
   /// Sum of the contact forces on a body in the last step that was done, world frame [N].
   Vec3 compute_contact_force(int body) const noexcept;
