@@ -43,6 +43,7 @@ export class SceneView {
   private home = new THREE.Vector3(); // the middle of the bodies as they began
   private goal: { position: THREE.Vector3; target: THREE.Vector3 } | undefined; // where the camera is gliding to
   private drawn = 0; // when the last picture was [ms]
+  glides = 0; // begun, after what left the picture; for tests
   private looked = 0; // for what has left the picture [ms]
   private floor = 0; // height of the lowest vertex [m]
   private planes: { normal: THREE.Vector3; offset: number }[] = [];
@@ -171,6 +172,7 @@ export class SceneView {
     const outside = this.findLost(vertices);
     if (outside.length === 0 || this.seen.length + outside.length > 2 * kMostPoints) return;
     this.seen.push(...outside);
+    ++this.glides;
     const [position, target] = [this.camera.position.clone(), this.controls.target.clone()];
     this.frame();
     this.goal = { position: this.camera.position.clone(), target: this.controls.target.clone() };

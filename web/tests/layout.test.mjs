@@ -67,8 +67,9 @@ test("the camera shows bodies, tool and the hand's way between the texts, in eve
 
 test("bodies that are pushed out of the picture come into it again", async () => {
   await page.setViewportSize({ width: 1280, height: 720 });
+  const before = await viewer.read("glides");
   await viewer.chooseScene("cubes");
-  await viewer.until(() => window.palpate.lost() > 20); // the ball has pushed some out
+  await viewer.until((n) => window.palpate.glides() > n, before); // the ball has pushed some out
   await viewer.until(() => window.palpate.lost() === 0 && window.palpate.frame().time > 2.5, undefined, 20);
   await viewer.picture("cubes-pushed");
 });
