@@ -15,6 +15,7 @@ inline constexpr int kTurningStates = 24;     ///< the first ones, whose forces 
 inline constexpr int kMaxPatchVertices = 96;  ///< whose answer within a tick is known exactly
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using SingleRowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// A soft body as the fast loop meets it: how its surface moves with a few states, and how these move by themselves.
 ///
@@ -45,19 +46,19 @@ struct BodyView {
   Map<Eigen::MatrixXd> K, D;
   Map<Eigen::MatrixXd> turning;  ///< the first columns of T; symmetric in its upper part
   Vector c;
-  Vector node_place;             ///< x₀ of the nodes [m]
-  Map<RowMatrix> node_Phi;       ///< Φ of the nodes
-  Vector elastic;                ///< Φᵀf of the elastic forces at x₀ …
-  Vector start_elastic;          ///< Φᵀf of the elastic forces at the tick that the model is of
-  Vector start_place;            ///< q of the tick that the model is of …
-  Vector start;                  ///< … and q̇, which is q̇₀
-  Map<Eigen::MatrixXd> seen;     ///< the states as those of the model before: Φ₋ᵀA₋Φ …
-  Vector seen_place;             ///< … and x₀ likewise
-  Vector fade;                   ///< of each vertex, in [0, 1]
-  Vector single;                 ///< R of vertices that are not in the patch, a number each [m/N]
-  Vector patch;                  ///< the patch's vertices
-  Vector number;                 ///< of each vertex in the patch; −1: it is not in it
-  Map<Eigen::MatrixXd> patch_W;  ///< dt E A(dt)⁻¹ Eᵀ of the patch, three rows a vertex [m/N]
+  Vector node_place;              ///< x₀ of the nodes [m]
+  Map<SingleRowMatrix> node_Phi;  ///< Φ of the nodes; in single precision, for a tick reads a good part of it
+  Vector elastic;                 ///< Φᵀf of the elastic forces at x₀ …
+  Vector start_elastic;           ///< Φᵀf of the elastic forces at the tick that the model is of
+  Vector start_place;             ///< q of the tick that the model is of …
+  Vector start;                   ///< … and q̇, which is q̇₀
+  Map<Eigen::MatrixXd> seen;      ///< the states as those of the model before: Φ₋ᵀA₋Φ …
+  Vector seen_place;              ///< … and x₀ likewise
+  Vector fade;                    ///< of each vertex, in [0, 1]
+  Vector single;                  ///< R of vertices that are not in the patch, a number each [m/N]
+  Vector patch;                   ///< the patch's vertices
+  Vector number;                  ///< of each vertex in the patch; −1: it is not in it
+  Map<Eigen::MatrixXd> patch_W;   ///< dt E A(dt)⁻¹ Eᵀ of the patch, three rows a vertex [m/N]
 };
 
 /// change −= T q: `turning` as in BodyView, of as many rows as there are states.
@@ -110,6 +111,8 @@ class BodyLayout {
     constexpr Eigen::Index s = kMaxStates, p = kMaxPatchVertices;
     const Eigen::Index v = vertices_, n = nodes_;
     const auto size = [](Eigen::Index count) { return static_cast<std::size_t>(count); };
+    using Single = std::conditional_t<std::is_const_v<Number>, const float, float>;
+    static_assert(kMaxStates % 2 == 0, "two single numbers take the place of one");
     Number* head = take(6);
     using View = BodyView<Number>;
     View out{head[0],
@@ -125,7 +128,7 @@ class BodyLayout {
              {take(size(s * kTurningStates)), s, kTurningStates},
              {take(size(s)), s},
              {take(size(3 * n)), 3 * n},
-             {take(size(3 * n * s)), 3 * n, s},
+             {reinterpret_cast<Single*>(take(size(3 * n * s) / 2)), 3 * n, s},
              {take(size(s)), s},
              {take(size(s)), s},
              {take(size(s)), s},

@@ -25,7 +25,7 @@ ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixe
       fixed_(std::move(fixed)),
       dt_(dt),
       q_(Eigen::VectorXd::Zero(kMaxStates)),
-      elastic_(original.make_elastic_forces(), original.node_count()),
+      elastic_(original.make_elastic_forces(), original.node_count(), dt),
       velocities_(original.surface().positions.size() + as_size(kStateBlocks), Vec3::Zero()),
       left_out_(original.surface().positions.size(), Vec3::Zero()),
       positions_(original.surface().positions.begin(), original.surface().positions.end()),
@@ -63,6 +63,7 @@ void ReducedBody::begin(const BodyView<const double>& model) noexcept {
   use(model);
   old_q_ = q_;
   old_speed_ = speed();
+  has_replayed_ = false;
   q_ = model.start_place;
   speed() = model.start;
   elastic_.begin(model);
@@ -70,6 +71,7 @@ void ReducedBody::begin(const BodyView<const double>& model) noexcept {
 
 void ReducedBody::replay(std::span<const VertexForce> forces, int ticks) noexcept {
   const int r = used();
+  has_replayed_ = true;
   clear_forces();
   for (const VertexForce& f : forces) add_force(f.vertex, f.force);
   push_.setZero();
@@ -88,7 +90,10 @@ void ReducedBody::keep_states() noexcept {
   change_ = old_speed_;
   change_.noalias() -= model_->seen * speed();
   speed().noalias() += model_->seen.transpose() * change_;
-  elastic_.keep(*model_, old_q_, q_);
+  if (has_replayed_)
+    elastic_.keep(*model_, old_q_, q_);
+  else
+    elastic_.forget();
 }
 
 void ReducedBody::end_replay() noexcept {

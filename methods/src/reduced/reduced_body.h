@@ -116,6 +116,7 @@ class ReducedBody final : public Body {
   std::optional<BodyView<const double>> model_;
   Eigen::VectorXd q_;
   TrueForces elastic_;
+  bool has_replayed_ = false;          ///< since begin()
   std::vector<Vec3> velocities_;       ///< of the blocks
   std::vector<Vec3> left_out_;         ///< u [m]
   std::vector<Vec3> positions_;        ///< of the vertices

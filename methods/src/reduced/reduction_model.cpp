@@ -47,7 +47,7 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
   out.c.head(r).noalias() = Phi.transpose() * (flat(body_.forces()) - elastic_);
   out.c.head(r).noalias() += out.D.topLeftCorner(r, r) * out.start.head(r);
   out.node_place = basis.place;
-  out.node_Phi = basis.Phi;
+  out.node_Phi = basis.Phi.cast<float>();
   out.elastic.setZero();
   out.elastic.head(r).noalias() = Phi.transpose() * elastic_;
   out.start_elastic.setZero();

@@ -11,23 +11,33 @@ namespace {
 /// looked at in every tick, one of some thousand in every tenth.
 constexpr int kWork = 400;
 constexpr int kPieceWork = 2;
-/// What a model lacks is known some ticks late, and acts explicitly. Where it is as large as what the model has
-/// (elements that turned by a radian since they were linearised) that would swing up, so no more of it is taken than
-/// this share.
-constexpr double kMostLacking = 1.0;
 
 }  // namespace
 
-TrueForces::TrueForces(std::unique_ptr<ElasticForces> elements, int nodes)
+TrueForces::TrueForces(std::unique_ptr<ElasticForces> elements, int nodes, double dt)
     : elements_(std::move(elements)),
+      dt_(dt),
+      look_ticks_((2 * nodes + kPieceWork * elements_->pieces() + kWork - 1) / kWork),
       places_(as_size(nodes), Vec3::Zero()),
       forces_(places_),
       looked_(Eigen::VectorXd::Zero(kMaxStates)),
       known_(looked_),
-      sum_(looked_),
+      force_(looked_),
       pull_(looked_),
       change_(looked_),
-      scratch_(looked_) {}
+      scratch_(looked_),
+      single_states_(Eigen::VectorXf::Zero(kMaxStates)),
+      sum_(single_states_),
+      single_forces_(Eigen::VectorXf::Zero(3 * nodes)) {}
+
+/// What a model lacks acts explicitly and late. A force of relative size ε that is late by L takes εL of the damping β
+/// that goes with the stiffness, or swings up what has none. So no more is taken than a share of what the model has;
+/// that not all of it is against the motion is worth a factor, found by trial.
+double TrueForces::compute_most_lacking(const BodyView<const double>& model) const noexcept {
+  constexpr double kFactor = 4.0, kMeanAge = 1.5;  // the latter of a look, in looks
+  if (model.has_D != 0.0) return 0.5;
+  return std::min(1.0, kFactor * model.damping_stiffness / (kMeanAge * look_ticks_ * dt_));
+}
 
 void TrueForces::set_pull(const BodyView<const double>& model, const Eigen::Ref<const Eigen::VectorXd>& force,
                           const Eigen::Ref<const Eigen::VectorXd>& q) noexcept {
@@ -37,13 +47,19 @@ void TrueForces::set_pull(const BodyView<const double>& model, const Eigen::Ref<
   change_.head(r).noalias() -= model.K.topLeftCorner(r, r) * q.head(r);
   subtract_turning(model.turning.topLeftCorner(r, std::min(r, kTurningStates)), q.head(r), change_.head(r));
   pull_ = force - model.elastic - change_;
-  const double lacks = pull_.norm(), most = kMostLacking * change_.norm();
+  const double lacks = pull_.norm(), most = compute_most_lacking(model) * change_.norm();
   if (lacks > most) pull_ *= most / lacks;
   pull_ += model.elastic;
 }
 
 void TrueForces::begin(const BodyView<const double>& model) noexcept {
   set_pull(model, model.start_elastic, model.start_place);
+}
+
+void TrueForces::forget() noexcept {
+  has_forces_ = false;
+  phase_ = Phase::kPlace;
+  at_ = 0;
 }
 
 void TrueForces::keep(const BodyView<const double>& model, const Eigen::VectorXd& old_q,
@@ -55,22 +71,34 @@ void TrueForces::keep(const BodyView<const double>& model, const Eigen::VectorXd
     states->noalias() -= model.seen.transpose() * scratch_;
   }
   if (!has_forces_) return;
+  // At once: with the forces of the model's start, a slow period old, slender bodies would swing up until the next
+  // look.
   sum_.setZero();
-  project(model, 0, static_cast<int>(forces_.size()), sum_);
-  set_pull(model, sum_, known_);
+  project(model, 0, static_cast<int>(forces_.size()));
+  finish_look(model);
   if (phase_ == Phase::kProject) {  // that was it
     phase_ = Phase::kPlace;
     at_ = 0;
   }
 }
 
-void TrueForces::project(const BodyView<const double>& model, int first, int end, Eigen::VectorXd& out) const noexcept {
+void TrueForces::finish_look(const BodyView<const double>& model) noexcept {
+  force_ = sum_.cast<double>();
+  set_pull(model, force_, known_);
+}
+
+void TrueForces::project(const BodyView<const double>& model, int first, int end) noexcept {
   const Eigen::Map<const Eigen::VectorXd> forces(forces_[as_size(first)].data(), 3 * (end - first));
-  out.noalias() += model.node_Phi.middleRows(3 * first, 3 * (end - first)).transpose() * forces;
+  auto single = single_forces_.segment(3 * first, 3 * (end - first));
+  single = forces.cast<float>();
+  sum_.noalias() += model.node_Phi.middleRows(3 * first, 3 * (end - first)).transpose() * single;
 }
 
 void TrueForces::work(const BodyView<const double>& model, const Eigen::VectorXd& q) noexcept {
-  if (phase_ == Phase::kPlace && at_ == 0) looked_ = q;
+  if (phase_ == Phase::kPlace && at_ == 0) {
+    looked_ = q;
+    single_states_ = q.cast<float>();
+  }
   int left = kWork;
   do {
     left -= go_on(model, left);
@@ -86,9 +114,10 @@ int TrueForces::go_on(const BodyView<const double>& model, int left) noexcept {
   const int count = at_ - first;
   switch (phase_) {
     case Phase::kPlace: {
-      Eigen::Map<Eigen::VectorXd> places(places_[as_size(first)].data(), 3 * count);
-      places = model.node_place.segment(3 * first, 3 * count);
-      places.noalias() += model.node_Phi.middleRows(3 * first, 3 * count) * looked_;
+      auto way = single_forces_.segment(3 * first, 3 * count);
+      way.noalias() = model.node_Phi.middleRows(3 * first, 3 * count) * single_states_;
+      Eigen::Map<Eigen::VectorXd>(places_[as_size(first)].data(), 3 * count) =
+          model.node_place.segment(3 * first, 3 * count) + way.cast<double>();
       if (at_ == all) elements_->begin(places_);
       break;
     }
@@ -101,8 +130,8 @@ int TrueForces::go_on(const BodyView<const double>& model, int left) noexcept {
       sum_.setZero();
       break;
     case Phase::kProject:
-      project(model, first, at_, sum_);
-      if (at_ == all) set_pull(model, sum_, known_);
+      project(model, first, at_);
+      if (at_ == all) finish_look(model);
       break;
   }
   if (at_ == all) {
