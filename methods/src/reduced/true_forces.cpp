@@ -30,13 +30,13 @@ TrueForces::TrueForces(std::unique_ptr<ElasticForces> elements, int nodes, doubl
       sum_(single_states_),
       single_forces_(Eigen::VectorXf::Zero(3 * nodes)) {}
 
-/// What a model lacks acts explicitly and late. A force of relative size ε that is late by L takes εL of the damping β
-/// that goes with the stiffness, or swings up what has none. So no more is taken than a share of what the model has;
-/// that not all of it is against the motion is worth a factor, found by trial.
+/// What a model lacks acts explicitly and late. A force of relative size ε that is late by L takes εL of the damping
+/// that goes with the stiffness, β of the material and dt of the backward Euler step, or swings up what has less. So no
+/// more is taken than that share of what the model has.
 double TrueForces::compute_most_lacking(const BodyView<const double>& model) const noexcept {
-  constexpr double kFactor = 4.0, kMeanAge = 1.5;  // the latter of a look, in looks
-  if (model.has_D != 0.0) return 0.5;
-  return std::min(1.0, kFactor * model.damping_stiffness / (kMeanAge * look_ticks_ * dt_));
+  constexpr double kMeanAge = 1.5;  // of a look, in looks
+  const double beta = model.has_D != 0.0 ? 0.0 : model.damping_stiffness;
+  return std::min(1.0, (beta + dt_) / (kMeanAge * look_ticks_ * dt_));
 }
 
 void TrueForces::set_pull(const BodyView<const double>& model, const Eigen::Ref<const Eigen::VectorXd>& force,
