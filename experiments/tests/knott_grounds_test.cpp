@@ -36,7 +36,8 @@ TEST(KnottGrounds, RandomHandBeginsOutsideAndIsNeverFasterThanHalfAMetreASecond)
       const SceneKeyframe &from = path.keyframes[i - 1], &to = path.keyframes[i];
       ASSERT_GT(to.time, from.time);
       EXPECT_LE((to.position - from.position).norm(), 0.5 * (to.time - from.time) * (1.0 + 1e-9)) << seed;
-      inside += (to.position.array() > box.lower.array()).all() && (to.position.array() < box.upper.array()).all() ? 1 : 0;
+      inside +=
+          (to.position.array() > box.lower.array()).all() && (to.position.array() < box.upper.array()).all() ? 1 : 0;
     }
     EXPECT_GT(inside, 10) << "it goes in, too";
   }

@@ -132,7 +132,7 @@ World FastReduced::make_world(const MethodContext& c, std::span<const Reduction>
       return copy;
     }
     const auto k = static_cast<std::size_t>(found - layout_.soft.begin());
-    auto reduced = std::make_unique<ReducedBody>(reductions[k].body(), reductions[k].make_fixed(), dt_);
+    auto reduced = std::make_unique<ReducedBody>(reductions[k].body(), reductions[k].make_fixed(), dt_, c.slow_period);
     const auto view = layout_.reduced[k].view(first_->numbers());
     reduced->begin(view);
     reduced->end_replay();

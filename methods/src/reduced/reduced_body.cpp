@@ -20,12 +20,12 @@ double sum(simd::Double4 x) noexcept {
 
 }  // namespace
 
-ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt)
+ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt, double slow_period)
     : triangles_(original.surface().triangles.begin(), original.surface().triangles.end()),
       fixed_(std::move(fixed)),
       dt_(dt),
       q_(Eigen::VectorXd::Zero(kMaxStates)),
-      elastic_(original.make_elastic_forces(), original.node_count(), dt),
+      elastic_(original.make_elastic_forces(), original.node_count(), dt, slow_period),
       velocities_(original.surface().positions.size() + as_size(kStateBlocks), Vec3::Zero()),
       left_out_(original.surface().positions.size(), Vec3::Zero()),
       positions_(original.surface().positions.begin(), original.surface().positions.end()),

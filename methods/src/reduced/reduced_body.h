@@ -20,7 +20,7 @@ class ReducedBody final : public Body {
  public:
   /// `original` is in the state in which the first model finds it. `fixed` tells of each vertex whether nothing moves
   /// it.
-  ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt);
+  ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt, double slow_period);
   /// A joint holds the point: what carries it is always kept up to date. Set-up.
   void pin(const BodyPoint& point);
 

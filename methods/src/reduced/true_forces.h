@@ -19,7 +19,7 @@ namespace palpate::reduced {
 /// bounded whatever the size of the body, but for keep(), which goes through all nodes.
 class TrueForces {
  public:
-  TrueForces(std::unique_ptr<ElasticForces> elements, int nodes, double dt);
+  TrueForces(std::unique_ptr<ElasticForces> elements, int nodes, double dt, double slow_period);
 
   /// A model that is new to the body, of whose start the forces are known.
   void begin(const BodyView<const double>& model) noexcept;
@@ -45,7 +45,8 @@ class TrueForces {
 
   std::unique_ptr<ElasticForces> elements_;
   const double dt_;
-  const int look_ticks_;  ///< that a look takes
+  const bool is_trusted_;  ///< what the elements say is taken
+  const int look_ticks_;   ///< that a look takes
   Phase phase_ = Phase::kPlace;
   int at_ = 0;                ///< node or piece that is next
   std::vector<Vec3> places_;  ///< of the nodes, at looked_ [m]
