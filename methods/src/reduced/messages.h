@@ -21,14 +21,15 @@ using SingleRowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eig
 ///
 /// With x₀, f₀ the positions and forces where the body was linearised, the surface is at x₀ + Φq + u, and a tick of dt
 /// does
-///   Δq̇ = c − K (q + dt q̇) − D q̇ − T q + (JΦ)ᵀλ,      c = Φᵀf₀ + D q̇₀,      ΦᵀA(dt)Φ = 1.
-/// K is of elements that do not turn. How forces change because they do is T q, T = K_T − K with the true derivative
-/// K_T of the elastic forces, symmetric, and known in the rows and columns of the first states, in which a body moves
-/// far. Rayleigh damping is D = γ + δK there, since A(dt) is one; other damping has a matrix of its own. A state (q₋,
-/// q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ − x̃₀ − P̃q) is
-/// added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a tick adds R
-/// Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that E picks, so that a single tick is exact, and takes
-/// the share `fade` of it away, so that a lasting force moves a vertex as far as it does in a slow step.
+///   Δq̇ = c + Φᵀf(q_e) − K (q − q_e + dt q̇) − D q̇ − T (q − q_e) + (JΦ)ᵀλ,      ΦᵀA(dt)Φ = 1,
+/// c being Φᵀ of all forces but the elastic ones and f(q_e) the elastic forces where the fast loop last looked
+/// (TrueForces). K is of elements that do not turn. How forces change because they do is T q, T = K_T − K with the true
+/// derivative K_T of the elastic forces, symmetric, and known in the rows and columns of the first states, in which a
+/// body moves far. Rayleigh damping is D = γ + δK there, since A(dt) is one; other damping has a matrix of its own. A
+/// state (q₋, q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ − x̃₀
+/// − P̃q) is added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a
+/// tick adds R Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that E picks, so that a single tick is exact,
+/// and takes the share `fade` of it away, so that a lasting force moves a vertex as far as it does in a slow step.
 template <typename Number>
 struct BodyView {
   template <typename M>

@@ -100,6 +100,7 @@ void TrueForces::project(const BodyView<const double>& model, int first, int end
 }
 
 void TrueForces::work(const BodyView<const double>& model, const Eigen::VectorXd& q) noexcept {
+  if (!is_trusted_) return;
   if (phase_ == Phase::kPlace && at_ == 0) {
     looked_ = q;
     single_states_ = q.cast<float>();
