@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lanes.h"
+#include "node_turns.h"
 #include "palpate/core/error.h"
 #include "polar_lanes.h"
 #include "stress.h"
@@ -171,6 +172,15 @@ static void subtract_forces(const double* K, const Turned& t, Double4 weight, co
   for (int a = 0; a < 8; ++a) scatter_add(-weight * (t.R * rest_force(K, a, t.u)), force, node[a]);
 }
 
+/// Of four hexes [J].
+double CorotationalHexes::compute_group_energy(const Group& g, const double* K, const Turned& t) noexcept {
+  Double4 twice = fill(0.0);
+  for (int a = 1; a < 8; ++a) twice += dot(t.u[a], rest_force(K, a, t.u));
+  double energy = 0.0;
+  for (int lane = 0; lane < kLanes; ++lane) energy += 0.5 * g.weight[lane] * twice[lane];
+  return energy;
+}
+
 /// A piece is a group.
 class CorotationalHexes::Pieces final : public ElasticForces {
  public:
@@ -179,27 +189,50 @@ class CorotationalHexes::Pieces final : public ElasticForces {
         groups_(body.groups_),
         rest_stiffness_(body.rest_stiffness_),
         positions_(as_size(body.node_count())),
-        forces_(positions_) {}
+        forces_(positions_),
+        turns_(body.node_count(), kLanes * static_cast<int>(groups_.size())) {
+    turns_.connect([&](const auto& take) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          if (groups_[g].weight[lane] == 0.0) continue;
+          for (const auto& node : groups_[g].node) take(kLanes * static_cast<int>(g) + lane, node[lane]);
+        }
+      }
+    });
+  }
 
   int pieces() const noexcept override { return static_cast<int>(groups_.size()); }
   void begin(std::span<const Vec3> positions) noexcept override {
     std::copy(positions.begin(), positions.end(), positions_.begin());
     std::fill(forces_.begin(), forces_.end(), Vec3::Zero());
+    energy_ = 0.0;
   }
   void add(int first, int end) noexcept override {
     for (int i = first; i < end; ++i) {
       const Group& g = groups_[as_size(i)];
-      subtract_forces(rest_stiffness_[as_size(g.region)].data(), turn(g, cell_, positions_.data()->data()),
-                      load(g.weight), g.node, forces_.data()->data());
+      const double* K = rest_stiffness_[as_size(g.region)].data();
+      const Turned t = turn(g, cell_, positions_.data()->data());
+      subtract_forces(K, t, load(g.weight), g.node, forces_.data()->data());
+      energy_ += compute_group_energy(g, K, t);
+      for (int lane = 0; lane < kLanes; ++lane)
+        turns_.set(kLanes * i + lane, [&](int row, int column) { return t.R.m[row][column][lane]; });
     }
   }
-  void finish(std::span<Vec3> out) noexcept override { std::copy(forces_.begin(), forces_.end(), out.begin()); }
+  double finish(std::span<Vec3> out) noexcept override {
+    std::copy(forces_.begin(), forces_.end(), out.begin());
+    return energy_;
+  }
+  void compute_turns(int first, int end, std::span<Mat3> turns) const noexcept override {
+    turns_.compute(first, end, turns);
+  }
 
  private:
   const Vec3 cell_;
   const std::vector<Group> groups_;
   const std::vector<RestStiffness> rest_stiffness_;
   std::vector<Vec3> positions_, forces_;
+  double energy_ = 0.0;  ///< of the pieces so far [J]
+  NodeTurns turns_;
 };
 
 std::unique_ptr<ElasticForces> CorotationalHexes::make_elastic_forces() const {
@@ -244,13 +277,7 @@ void CorotationalHexes::compute_elastic_forces(std::span<Vec3> forces) const noe
 
 double CorotationalHexes::compute_elastic_energy() const noexcept {
   double energy = 0.0;
-  for (const Group& g : groups_) {
-    const double* K = rest_stiffness_[g.region].data();
-    const Turned t = turn(g);
-    Double4 twice = fill(0.0);
-    for (int a = 1; a < 8; ++a) twice += dot(t.u[a], rest_force(K, a, t.u));
-    for (int lane = 0; lane < kLanes; ++lane) energy += 0.5 * g.weight[lane] * twice[lane];
-  }
+  for (const Group& g : groups_) energy += compute_group_energy(g, rest_stiffness_[g.region].data(), turn(g));
   return energy;
 }
 

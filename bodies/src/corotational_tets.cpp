@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lanes.h"
+#include "node_turns.h"
 #include "polar_lanes.h"
 #include "stiffness_completion.h"
 #include "stress.h"
@@ -93,8 +94,8 @@ void CorotationalTets::pad(std::span<const Vec3> x, double* out) noexcept {
 }
 
 template <bool kSystem>
-void CorotationalTets::add_group(const Group& g, const Matrix& F, const Matrix& R, const Target& out,
-                                 double* turned) noexcept {
+void CorotationalTets::add_group(const Group& g, const Matrix& F, const Matrix& R, const Target& out, double* turned,
+                                 int number) noexcept {
   Vector c[4];
   for (int a = 1; a < 4; ++a) {
     const auto& b = g.gradient[a - 1];
@@ -105,6 +106,21 @@ void CorotationalTets::add_group(const Group& g, const Matrix& F, const Matrix& 
   const Matrix stretch = times_transposed(F, R);
   const Double4 mu = load(g.mu), lambda = load(g.lambda), theta = trace(stretch) - 3.0;
   subtract_stress_forces(g, symmetric_part(stretch, mu, lambda * theta - 2.0 * mu), c, out.forces);
+  if (out.energy) {
+    Double4 squares = fill(0.0);
+    for (int i = 0; i < 3; ++i) {
+      const Double4 along = stretch.m[i][i] - 1.0;
+      squares = madd(along, along, squares);
+      for (int j = 0; j < 3; ++j) {
+        if (j != i) squares = madd(stretch.m[i][j], stretch.m[i][j], squares);
+      }
+    }
+    store(out.energy, load(out.energy) + mu * squares + 0.5 * lambda * theta * theta);
+  }
+  if (out.turns) {
+    for (int lane = 0; lane < kLanes; ++lane)
+      out.turns->set(kLanes * number + lane, [&](int i, int j) { return R.m[i][j][lane]; });
+  }
   for (int lane = 0; lane < kLanes; ++lane) {
     if (g.share[lane] < 0) continue;
     VolumePatches::Share& share = out.patches->share(g.share[lane]);
@@ -124,12 +140,14 @@ void CorotationalTets::add_groups(std::span<const Group> groups, Target out) noe
     Matrix F[2], R[2];
     for (int i = 0; i < 2; ++i) compute_gradient(groups[g + i], out.positions, F[i]);
     compute_rotations(F, R);
-    for (int i = 0; i < 2; ++i) add_group<kSystem>(groups[g + i], F[i], R[i], out, kSystem ? turned + 12 * i : nullptr);
+    for (int i = 0; i < 2; ++i)
+      add_group<kSystem>(groups[g + i], F[i], R[i], out, kSystem ? turned + 12 * i : nullptr,
+                         out.first_group + static_cast<int>(g) + i);
   }
   if (g < groups.size()) {
     Matrix F;
     compute_gradient(groups[g], out.positions, F);
-    add_group<kSystem>(groups[g], F, compute_rotations(F), out, turned);
+    add_group<kSystem>(groups[g], F, compute_rotations(F), out, turned, out.first_group + static_cast<int>(g));
   }
 }
 
@@ -150,20 +168,37 @@ void CorotationalTets::add_all_groups(double* out) const noexcept {
 class CorotationalTets::Pieces final : public ElasticForces {
  public:
   explicit Pieces(const CorotationalTets& body)
-      : groups_(body.groups_), patches_(*body.patches_), padded_(8 * as_size(body.node_count()), 0.0) {}
+      : groups_(body.groups_),
+        patches_(*body.patches_),
+        padded_(8 * as_size(body.node_count()), 0.0),
+        turns_(body.node_count(), kLanes * static_cast<int>(groups_.size())) {
+    turns_.connect([&](const auto& take) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          if (groups_[g].volume[lane] == 0.0) continue;
+          for (const auto& node : groups_[g].node) take(kLanes * static_cast<int>(g) + lane, node[lane]);
+        }
+      }
+    });
+  }
 
   int pieces() const noexcept override { return static_cast<int>(groups_.size()); }
   void begin(std::span<const Vec3> positions) noexcept override {
     pad(positions, padded_.data());
     std::fill_n(forces(), padded_.size() / 2, 0.0);
+    std::fill_n(energy_, kLanes, 0.0);
   }
   void add(int first, int end) noexcept override {
     add_groups<false>(std::span(groups_).subspan(as_size(first), as_size(end - first)),
-                      {padded_.data(), forces(), &patches_, nullptr, 0});
+                      {padded_.data(), forces(), &patches_, nullptr, 0, energy_, &turns_, first});
   }
-  void finish(std::span<Vec3> out) noexcept override {
+  double finish(std::span<Vec3> out) noexcept override {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = Eigen::Map<const Vec3>(forces() + 4 * i);
     add_patch_forces(patches_, out.data()->data());
+    return energy_[0] + energy_[1] + energy_[2] + energy_[3] + patches_.compute_energy();
+  }
+  void compute_turns(int first, int end, std::span<Mat3> turns) const noexcept override {
+    turns_.compute(first, end, turns);
   }
 
  private:
@@ -172,6 +207,8 @@ class CorotationalTets::Pieces final : public ElasticForces {
   const std::vector<Group> groups_;
   VolumePatches patches_;
   std::vector<double, Eigen::aligned_allocator<double>> padded_;  ///< positions, then forces
+  double energy_[kLanes] = {};                                    ///< of the pieces so far, by lane [J]
+  NodeTurns turns_;
 };
 
 std::unique_ptr<ElasticForces> CorotationalTets::make_elastic_forces() const {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hyperelastic.h"
+#include "node_turns.h"
 #include "palpate/bodies/polar.h"
 #include "tet_model.h"
 #include "volume_patches.h"
@@ -163,9 +164,9 @@ void NonlinearTets::gather_patches() const noexcept {
 }
 
 /// Without what patches store.
-double NonlinearTets::compute_energy_density(const Element& e, const Mat3& F) const noexcept {
-  const double theta = compute_dilatation(F), volumetric = 0.5 * e.lambda * theta * theta;
-  if (model_ == HyperelasticModel::kStVenantKirchhoff) {
+double NonlinearTets::compute_energy_density(HyperelasticModel model, const Element& e, const Mat3& F) noexcept {
+  const double theta = compute_dilatation(model, F), volumetric = 0.5 * e.lambda * theta * theta;
+  if (model == HyperelasticModel::kStVenantKirchhoff) {
     const Mat3 E = 0.5 * (F.transpose() * F - Mat3::Identity());
     const double crushed = std::max(0.0, kCrushedBelow - F.determinant());
     return e.mu * E.squaredNorm() + volumetric + 0.5 * kCrushedModulus * e.mu * crushed * crushed;
@@ -285,12 +286,20 @@ class NonlinearTets::Pieces final : public ElasticForces {
         elements_(body.elements_),
         patches_(*body.patches_),
         positions_(as_size(body.node_count())),
-        forces_(positions_) {}
+        forces_(positions_),
+        turns_(body.node_count(), static_cast<int>(elements_.size())) {
+    turns_.connect([&](const auto& take) {
+      for (std::size_t e = 0; e < elements_.size(); ++e) {
+        for (const std::int32_t node : elements_[e].node) take(static_cast<int>(e), node);
+      }
+    });
+  }
 
   int pieces() const noexcept override { return first_forces() + whole(); }
   void begin(std::span<const Vec3> positions) noexcept override {
     std::copy(positions.begin(), positions.end(), positions_.begin());
     std::fill(forces_.begin(), forces_.end(), Vec3::Zero());
+    energy_ = 0.0;
   }
   void add(int first, int end) noexcept override {
     for (int piece = first; piece < end; ++piece) {
@@ -302,13 +311,22 @@ class NonlinearTets::Pieces final : public ElasticForces {
         if (piece >= first_forces()) {
           subtract_forces(e, e.volume * compute_stress(model_, e, F, compute_pressure(model_, patches_, e, F)),
                           forces_);
+          energy_ += e.volume * compute_energy_density(model_, e, F);
+          const Mat3 R = compute_rotation(F);
+          turns_.set(static_cast<int>(&e - elements_.data()), [&](int i, int j) { return R(i, j); });
         } else if (e.share >= 0) {
           patches_.share(e.share).dilatation = e.volume * compute_dilatation(model_, F);
         }
       }
     }
   }
-  void finish(std::span<Vec3> out) noexcept override { std::copy(forces_.begin(), forces_.end(), out.begin()); }
+  double finish(std::span<Vec3> out) noexcept override {
+    std::copy(forces_.begin(), forces_.end(), out.begin());
+    return energy_ + patches_.compute_energy();
+  }
+  void compute_turns(int first, int end, std::span<Mat3> turns) const noexcept override {
+    turns_.compute(first, end, turns);
+  }
 
  private:
   static constexpr int kElements = 8;
@@ -319,6 +337,8 @@ class NonlinearTets::Pieces final : public ElasticForces {
   const std::vector<Element> elements_;
   VolumePatches patches_;
   std::vector<Vec3> positions_, forces_;
+  double energy_ = 0.0;  ///< of the pieces so far, without that of patches [J]
+  NodeTurns turns_;
 };
 
 std::unique_ptr<ElasticForces> NonlinearTets::make_elastic_forces() const {
@@ -328,7 +348,7 @@ std::unique_ptr<ElasticForces> NonlinearTets::make_elastic_forces() const {
 double NonlinearTets::compute_elastic_energy() const noexcept {
   gather_pressures();
   double energy = patches_->compute_energy();
-  for (const Element& e : elements_) energy += e.volume * compute_energy_density(e, compute_gradient(e));
+  for (const Element& e : elements_) energy += e.volume * compute_energy_density(model_, e, compute_gradient(e));
   return energy;
 }
 

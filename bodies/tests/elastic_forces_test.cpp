@@ -8,7 +8,7 @@ class ElasticForcesOf : public ::testing::TestWithParam<Model> {};
 INSTANTIATE_TEST_SUITE_P(All, ElasticForcesOf, kAllModels, name_of);
 
 // However the pieces are shared out, and wherever the body itself is meanwhile.
-TEST_P(ElasticForcesOf, PiecesAddUpToTheForcesOfTheBody) {
+TEST_P(ElasticForcesOf, PiecesAddUpToTheForcesAndEnergyOfTheBody) {
   const std::unique_ptr<FemBody> body = make_block(GetParam(), {.cells = {4, 3, 3}});
   const std::unique_ptr<ElasticForces> pieces = body->make_elastic_forces();
   std::mt19937 random(3);
@@ -20,6 +20,7 @@ TEST_P(ElasticForcesOf, PiecesAddUpToTheForcesOfTheBody) {
       places[i] = rest[i] + Vec3(uniform(random), uniform(random), uniform(random));
     body->set_positions(places);
     body->compute_elastic_forces(expected);
+    const double energy = body->compute_elastic_energy();
     body->set_positions(rest);
     pieces->begin(places);
     for (int at = 0; at < pieces->pieces();) {
@@ -27,7 +28,7 @@ TEST_P(ElasticForcesOf, PiecesAddUpToTheForcesOfTheBody) {
       pieces->add(at, end);
       at = end;
     }
-    pieces->finish(forces);
+    EXPECT_NEAR(pieces->finish(forces), energy, 1e3 * kEps * energy);
     double largest = 0.0;
     for (const Vec3& f : expected) largest = std::max(largest, f.norm());
     ASSERT_GT(largest, 1e-3) << "it is deformed";

@@ -9,42 +9,6 @@
 namespace palpate::reduced {
 namespace {
 
-/// The forces on a body's vertices in the last ticks, for replay. Fixed capacity: the oldest give way.
-class History {
- public:
-  explicit History(std::size_t ticks, std::size_t forces) : begin_(ticks, 0), end_(ticks, 0), forces_(forces) {}
-
-  void add(std::uint64_t tick, std::span<const ReducedBody::VertexForce> forces) noexcept {
-    const std::size_t slot = tick % begin_.size();
-    begin_[slot] = written_;
-    for (const auto& f : forces) forces_[written_++ % forces_.size()] = f;
-    end_[slot] = written_;
-    newest_ = tick;
-  }
-  /// The first tick of which all is known.
-  std::uint64_t first_known() const noexcept {
-    std::uint64_t tick = newest_;
-    while (tick > 1 && newest_ - (tick - 1) < begin_.size() &&
-           written_ - begin_[(tick - 1) % begin_.size()] <= forces_.size())
-      --tick;
-    return tick;
-  }
-  template <typename Take>
-  void for_each(std::uint64_t tick, const Take& take) const noexcept {
-    const std::size_t slot = tick % begin_.size();
-    for (std::uint64_t i = begin_[slot]; i < end_[slot]; ++i) take(forces_[i % forces_.size()]);
-  }
-
- private:
-  std::vector<std::uint64_t> begin_, end_;  ///< of each tick's forces, counted since the start
-  std::vector<ReducedBody::VertexForce> forces_;
-  std::uint64_t written_ = 0, newest_ = 0;
-};
-
-constexpr std::size_t kHistoryTicks = 1024;
-constexpr std::size_t kHistoryForces = 1 << 16;
-/// Ticks whose forces are replayed in their mean: what a vertex does to the states costs as much as a tick of them.
-constexpr std::uint64_t kReplayedAtOnce = 4;
 /// Soft bodies keep that part of their surface up to date to which something may come until the next look.
 constexpr std::uint64_t kLookEvery = ReducedBody::kSlices;  // [ticks]
 constexpr double kReach = 0.008;                            // of everything until then [m]
@@ -54,9 +18,7 @@ constexpr double kLeastReach = 0.003;  // what must be left of it: the alarm dis
 struct SoftBody {
   ReducedBody* body;
   BodyLayout at;
-  History history;
   std::vector<double> impulses;  ///< of the vertices, since the start [N·s]
-  std::vector<ReducedBody::VertexForce> replayed;
 };
 
 class FastReduced final : public FastHalf {
@@ -132,16 +94,11 @@ World FastReduced::make_world(const MethodContext& c, std::span<const Reduction>
       return copy;
     }
     const auto k = static_cast<std::size_t>(found - layout_.soft.begin());
-    auto reduced = std::make_unique<ReducedBody>(reductions[k].body(), reductions[k].make_fixed(), dt_, c.slow_period);
+    auto reduced = std::make_unique<ReducedBody>(reductions[k].body(), reductions[k].make_fixed(), dt_);
     const auto view = layout_.reduced[k].view(first_->numbers());
     reduced->begin(view);
-    reduced->end_replay();
-    soft_.push_back({reduced.get(),
-                     layout_.reduced[k],
-                     History(kHistoryTicks, kHistoryForces),
-                     std::vector<double>(3 * as_size(layout_.reduced[k].vertices()), 0.0),
-                     {}});
-    soft_.back().replayed.reserve(kReplayedAtOnce * as_size(layout_.reduced[k].vertices()));
+    soft_.push_back(
+        {reduced.get(), layout_.reduced[k], std::vector<double>(3 * as_size(layout_.reduced[k].vertices()), 0.0)});
     return reduced;
   });
 }
@@ -170,25 +127,13 @@ TickResult FastReduced::tick_bytes(const DeviceState& device, const std::byte* m
   return tool_.read(done, step_);
 }
 
-/// The model is of a tick that has passed: what was felt since is done to it again.
+/// The model is of a tick that has passed, and the bodies have lived on since: it tells them which way they can go.
 void FastReduced::take_over(const Model& model) noexcept {
   for (SoftBody& s : soft_) {
     const auto view = s.at.view(model.numbers());
-    s.body->begin(view);
-    std::uint64_t t = std::max(model.tick + 1, s.history.first_known());
-    while (t <= tick_) {
-      const std::uint64_t end = std::min(tick_ + 1, t + kReplayedAtOnce);
-      const auto ticks = static_cast<int>(end - t);
-      s.replayed.clear();
-      for (; t < end; ++t) {
-        s.history.for_each(t, [&](const ReducedBody::VertexForce& f) {
-          if (s.replayed.size() < s.replayed.capacity()) s.replayed.push_back({f.vertex, f.force / ticks});
-        });
-      }
-      s.body->replay(s.replayed, ticks);
-    }
-    if (view.before == static_cast<double>(model_tick_)) s.body->keep_states();
-    s.body->end_replay();
+    const bool follows = view.before == static_cast<double>(model_tick_);
+    // One of this very tick has the nodes where they are, but for the rounding of theirs.
+    follows&& model.tick != tick_ ? s.body->carry(view) : s.body->begin(view);
   }
   model_tick_ = model.tick;
   age_ = static_cast<std::int32_t>(tick_ - model.tick);
@@ -227,7 +172,6 @@ void FastReduced::look_around() noexcept {
 
 void FastReduced::record() noexcept {
   for (SoftBody& s : soft_) {
-    s.history.add(tick_, s.body->forces());
     for (const ReducedBody::VertexForce& f : s.body->forces()) {
       for (int k = 0; k < 3; ++k) s.impulses[as_size(3 * f.vertex + k)] += dt_ * f.force[k];
     }
@@ -248,9 +192,13 @@ void FastReduced::report(Feedback& out) const noexcept {
     rest = rest.subspan(as_size(body.state_size()));
   }
   for (const SoftBody& s : soft_) {
-    std::ranges::copy(s.body->states(), s.at.states(out.numbers()).begin());
-    std::ranges::copy(s.body->speeds(), s.at.speeds(out.numbers()).begin());
-    std::ranges::copy(s.impulses, s.at.impulses(out.numbers()).begin());
+    const auto motion = s.at.motion(out.numbers());
+    std::ranges::copy(s.body->since(), motion.since.begin());
+    std::ranges::copy(s.body->speeds(), motion.speed.begin());
+    std::ranges::copy(s.impulses, motion.impulses.begin());
+    const Nodes& nodes = s.body->nodes();
+    std::copy_n(nodes.places().data()->data(), motion.places.size(), motion.places.begin());
+    std::copy_n(nodes.turns().data()->data(), motion.turns.size(), motion.turns.begin());
   }
 }
 

@@ -15,21 +15,25 @@ inline constexpr int kTurningStates = 24;     ///< the first ones, whose forces 
 inline constexpr int kMaxPatchVertices = 96;  ///< whose answer within a tick is known exactly
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using NodeMatrices = Eigen::Matrix<double, 3, Eigen::Dynamic>;  ///< 3 × 3 a node, side by side
 using SingleRowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A soft body as the fast loop meets it: how its surface moves with a few states, and how these move by themselves.
+/// A soft body as the fast loop meets it: how its nodes and its surface move with a few states, and how these move by
+/// themselves.
 ///
-/// With x₀, f₀ the positions and forces where the body was linearised, the surface is at x₀ + Φq + u, and a tick of dt
-/// does
-///   Δq̇ = c + Φᵀf(q_e) − K (q − q_e + dt q̇) − D q̇ − T (q − q_e) + (JΦ)ᵀλ,      ΦᵀA(dt)Φ = 1,
-/// c being Φᵀ of all forces but the elastic ones and f(q_e) the elastic forces where the fast loop last looked
-/// (TrueForces). K is of elements that do not turn. How forces change because they do is T q, T = K_T − K with the true
-/// derivative K_T of the elastic forces, symmetric, and known in the rows and columns of the first states, in which a
-/// body moves far. Rayleigh damping is D = γ + δK there, since A(dt) is one; other damping has a matrix of its own. A
-/// state (q₋, q̇₋) of the model before is taken over as far as that model could see: to what the replay gave, P(q₋ − x̃₀
-/// − P̃q) is added, P̃ being `seen`, P its transpose and x̃₀ `seen_place`. u is what the states leave out, by vertex: a
-/// tick adds R Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that E picks, so that a single tick is exact,
-/// and takes the share `fade` of it away, so that a lasting force moves a vertex as far as it does in a slow step.
+/// The fast loop has every node: its place x_i, and how far R_i its surroundings have turned since x₀, where the model
+/// was linearised. Nodes move along a basis that turns with them, ẋ_i = R_i Φ_i q̇. So a model does not tell where a
+/// body is, only which way it can go, and with ΦᵀA(dt)Φ = 1 a tick of dt does
+///   Δq̇ = Φᵀ Rᵀ f(x_e) − K (q − q_e + dt q̇) − D q̇ − T (q − q_e) + (J R Φ)ᵀλ,
+/// f(x_e) being the forces of elements, weight and what else acts where the fast loop last looked (Nodes), at the
+/// states q_e. In frames that turn with the elements K and D stay what they are. How forces change because elements
+/// turn is T q, T = K_T − K with the true derivative K_T of the elastic forces, symmetric, and known in the rows and
+/// columns of the first states, in which a body moves far. Rayleigh damping is D = γ + δK there, since A(dt) is one;
+/// other damping has a matrix of its own. States of the model before become S times those, S = ΦᵀA(dt) Φ₋ in common
+/// frames: of what they were the nearest that the new basis can have. The surface is where its nodes are, and u beside:
+/// what the states leave out, by vertex. A tick adds R Jᵀλ to it, R = dt E A(dt)⁻¹ Eᵀ − dt (EΦ)(EΦ)ᵀ for vertices that
+/// E picks, so that a single tick is exact, and takes the share `fade` of it away, so that a lasting force moves a
+/// vertex as far as it does in a slow step.
 template <typename Number>
 struct BodyView {
   template <typename M>
@@ -42,24 +46,26 @@ struct BodyView {
   Number& damping_one;        ///< γ
   Number& damping_stiffness;  ///< δ [s]
   Number& has_D;              ///< not zero: D is added to that
-  Vector place;               ///< x₀ of the surface's vertices [m]
-  Map<RowMatrix> Phi;         ///< three rows a vertex, a column a state
+  Map<RowMatrix> Phi;         ///< of the surface: three rows a vertex, a column a state
   Map<Eigen::MatrixXd> K, D;
-  Map<Eigen::MatrixXd> turning;  ///< the first columns of T; symmetric in its upper part
-  Vector c;
-  Vector node_place;              ///< x₀ of the nodes [m]
-  Map<SingleRowMatrix> node_Phi;  ///< Φ of the nodes; in single precision, for a tick reads a good part of it
-  Vector elastic;                 ///< Φᵀf of the elastic forces at x₀ …
-  Vector start_elastic;           ///< Φᵀf of the elastic forces at the tick that the model is of
-  Vector start_place;             ///< q of the tick that the model is of …
-  Vector start;                   ///< … and q̇, which is q̇₀
-  Map<Eigen::MatrixXd> seen;      ///< the states as those of the model before: Φ₋ᵀA₋Φ …
-  Vector seen_place;              ///< … and x₀ likewise
-  Vector fade;                    ///< of each vertex, in [0, 1]
-  Vector single;                  ///< R of vertices that are not in the patch, a number each [m/N]
-  Vector patch;                   ///< the patch's vertices
-  Vector number;                  ///< of each vertex in the patch; −1: it is not in it
-  Map<Eigen::MatrixXd> patch_W;   ///< dt E A(dt)⁻¹ Eᵀ of the patch, three rows a vertex [m/N]
+  Map<Eigen::MatrixXd> turning;       ///< the first columns of T; symmetric in its upper part
+  Map<SingleRowMatrix> node_Phi;      ///< Φ of the nodes; in single precision, for a tick reads a good part of it
+  Vector node_mass;                   ///< of each node [kg]
+  Vector node_force;                  ///< on the nodes but for the elastic ones [N]
+  Map<NodeMatrices> node_turn;        ///< how far elements around each node have turned from their rest at x₀ …
+  Map<NodeMatrices> node_start_turn;  ///< … and at the tick that the model is of
+  Vector node_start;                  ///< where the nodes are then [m]
+  Vector start;                       ///< q̇ then
+  Vector start_force;                 ///< ΦᵀRᵀf then
+  Map<Eigen::MatrixXd> carry;         ///< S
+  Vector fade;                        ///< of each vertex, in [0, 1]
+  Vector single;                      ///< R of vertices that are not in the patch, a number each [m/N]
+  Vector patch;                       ///< the patch's vertices
+  Vector number;                      ///< of each vertex in the patch; −1: it is not in it
+  Map<Eigen::MatrixXd> patch_W;       ///< dt E A(dt)⁻¹ Eᵀ of the patch, three rows a vertex [m/N]
+
+  auto turn(int node) const noexcept { return node_turn.template middleCols<3>(3 * node); }
+  auto start_turn(int node) const noexcept { return node_start_turn.template middleCols<3>(3 * node); }
 };
 
 /// change −= T q: `turning` as in BodyView, of as many rows as there are states.
@@ -79,25 +85,27 @@ class BodyLayout {
   int vertices() const noexcept { return vertices_; }
   int nodes() const noexcept { return nodes_; }
   std::size_t model_size() const noexcept { return find_model<const double>(nullptr).second; }
-  std::size_t feedback_size() const noexcept { return 2 * kMaxStates + 3 * as_size(vertices_); }
+  std::size_t feedback_size() const noexcept { return 2 * kMaxStates + 3 * as_size(vertices_) + 12 * as_size(nodes_); }
 
   /// `numbers` are those behind a message's head.
   template <typename Number>
   BodyView<Number> view(Number* numbers) const noexcept {
     return find_model(numbers).first;
   }
-  /// q, q̇ and the impulse that each vertex has got since the start [N·s], in a feedback.
+  /// A body in a feedback.
   template <typename Number>
-  std::span<Number> states(Number* numbers) const noexcept {
-    return {numbers + feedback_begin_, as_size(kMaxStates)};
-  }
+  struct Motion {
+    std::span<Number> since;     ///< q − q_e
+    std::span<Number> speed;     ///< q̇
+    std::span<Number> impulses;  ///< that each vertex has got since the start [N·s]
+    std::span<Number> places;    ///< of the nodes, where the fast loop last looked: at q_e [m]
+    std::span<Number> turns;     ///< R of the nodes, nine numbers each, by columns
+  };
   template <typename Number>
-  std::span<Number> speeds(Number* numbers) const noexcept {
-    return {numbers + feedback_begin_ + kMaxStates, as_size(kMaxStates)};
-  }
-  template <typename Number>
-  std::span<Number> impulses(Number* numbers) const noexcept {
-    return {numbers + feedback_begin_ + 2 * kMaxStates, 3 * as_size(vertices_)};
+  Motion<Number> motion(Number* numbers) const noexcept {
+    const std::size_t s = kMaxStates, v = 3 * as_size(vertices_), n = as_size(nodes_);
+    Number* at = numbers + feedback_begin_;
+    return {{at, s}, {at + s, s}, {at + 2 * s, v}, {at + 2 * s + v, 3 * n}, {at + 2 * s + v + 3 * n, 9 * n}};
   }
 
  private:
@@ -122,20 +130,19 @@ class BodyLayout {
              head[3],
              head[4],
              head[5],
-             {take(size(3 * v)), 3 * v},
              {take(size(3 * v * s)), 3 * v, s},
              {take(size(s * s)), s, s},
              {take(size(s * s)), s, s},
              {take(size(s * kTurningStates)), s, kTurningStates},
-             {take(size(s)), s},
-             {take(size(3 * n)), 3 * n},
              {reinterpret_cast<Single*>(take(size(3 * n * s) / 2)), 3 * n, s},
-             {take(size(s)), s},
-             {take(size(s)), s},
+             {take(size(n)), n},
+             {take(size(3 * n)), 3 * n},
+             {take(size(9 * n)), 3, 3 * n},
+             {take(size(9 * n)), 3, 3 * n},
+             {take(size(3 * n)), 3 * n},
              {take(size(s)), s},
              {take(size(s)), s},
              {take(size(s * s)), s, s},
-             {take(size(s)), s},
              {take(size(v)), v},
              {take(size(v)), v},
              {take(size(p)), p},

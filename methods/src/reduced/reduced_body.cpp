@@ -20,12 +20,13 @@ double sum(simd::Double4 x) noexcept {
 
 }  // namespace
 
-ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt, double slow_period)
+ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt)
     : triangles_(original.surface().triangles.begin(), original.surface().triangles.end()),
       fixed_(std::move(fixed)),
       dt_(dt),
       q_(Eigen::VectorXd::Zero(kMaxStates)),
-      elastic_(original.make_elastic_forces(), original.node_count(), dt, slow_period),
+      nodes_(original.make_elastic_forces(), original.node_count(), dt),
+      carrier_begin_(1, 0),
       velocities_(original.surface().positions.size() + as_size(kStateBlocks), Vec3::Zero()),
       left_out_(original.surface().positions.size(), Vec3::Zero()),
       positions_(original.surface().positions.begin(), original.surface().positions.end()),
@@ -34,20 +35,40 @@ ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixe
       sides_(positions_.size(), 0),
       vertex_force_(positions_.size(), Vec3::Zero()),
       reach_number_(positions_.size(), -1),
-      old_q_(q_),
-      old_speed_(q_),
+      since_(q_),
       change_(q_),
       push_(q_),
       ahead_(q_),
       answers_(3 * kMaxReached, 3 * kMaxReached),
       answers_J_(3 * kMaxReached, kMaxRows),
       J_answers_(kMaxRows, 3 * kMaxReached) {
+  list_carriers(original);
   for (int v = 0; v < vertex_count(); ++v) watched_.push_back(v);
   forces_.reserve(positions_.size());
   touched_.reserve(positions_.size() + as_size(6 * kMaxRows));
   pushed_.reserve(positions_.size());
   entries_.reserve(as_size(6 * kMaxRows));
   reached_.reserve(as_size(kMaxReached));
+}
+
+void ReducedBody::list_carriers(const FemBody& original) {
+  std::vector<BodyPoint> corner(positions_.size());
+  for (std::size_t t = 0; t < triangles_.size(); ++t) {
+    for (int k = 0; k < 3; ++k)
+      corner[as_size(triangles_[t][as_size(k)])] = BodyPoint::on_surface(static_cast<std::int32_t>(t), Vec3::Unit(k));
+  }
+  std::vector<BlockRows::Entry> entries(as_size(original.max_row_entries()));
+  for (const BodyPoint& point : corner) {
+    const int count = point.element < 0 ? 0 : original.compute_point_row(point, Vec3::UnitX(), entries);
+    for (int i = 0; i < count; ++i) carriers_.push_back({entries[as_size(i)].block, entries[as_size(i)].value.x()});
+    if (count == 0) carriers_.push_back({0, 0.0});  // no triangle has it, and nobody touches it
+    const auto first = carriers_.begin() + carrier_begin_.back();
+    // Its frame is that of the node that carries most of it, which stands first.
+    const auto most = std::max_element(first, carriers_.end(),
+                                       [](const Carrier& a, const Carrier& b) { return a.weight < b.weight; });
+    if (most != carriers_.end()) std::iter_swap(first, most);
+    carrier_begin_.push_back(static_cast<int>(carriers_.size()));
+  }
 }
 
 void ReducedBody::pin(const BodyPoint& point) {
@@ -61,49 +82,34 @@ void ReducedBody::use(const BodyView<const double>& model) noexcept {
 
 void ReducedBody::begin(const BodyView<const double>& model) noexcept {
   use(model);
-  old_q_ = q_;
-  old_speed_ = speed();
-  has_replayed_ = false;
-  q_ = model.start_place;
+  q_.setZero();
   speed() = model.start;
-  elastic_.begin(model);
+  nodes_.begin(model);
+  settle();
 }
 
-void ReducedBody::replay(std::span<const VertexForce> forces, int ticks) noexcept {
-  const int r = used();
-  has_replayed_ = true;
-  clear_forces();
-  for (const VertexForce& f : forces) add_force(f.vertex, f.force);
-  push_.setZero();
-  for (const std::int32_t v : touched_) push_states(v, vertex_force_[as_size(v)], push_.data());
-  for (int i = 0; i < ticks; ++i) {
-    compute_change(change_);
-    speed().head(r) += change_.head(r) + push_.head(r);
-    q_.head(r) += dt_ * speed().head(r);
-  }
+void ReducedBody::carry(const BodyView<const double>& model) noexcept {
+  use(model);
+  nodes_.carry(model, q_, speed());
+  settle();
 }
 
-void ReducedBody::keep_states() noexcept {
-  change_ = old_q_ - model_->seen_place;
-  change_.noalias() -= model_->seen * q_;
-  q_.noalias() += model_->seen.transpose() * change_;
-  change_ = old_speed_;
-  change_.noalias() -= model_->seen * speed();
-  speed().noalias() += model_->seen.transpose() * change_;
-  if (has_replayed_)
-    elastic_.keep(*model_, old_q_, q_);
-  else
-    elastic_.forget();
-}
-
-void ReducedBody::end_replay() noexcept {
-  // Nobody feels a vertex that was not watched: it begins where the model has it.
-  std::fill(left_out_.begin(), left_out_.end(), Vec3::Zero());
+/// Nodes, frames or basis are others: the surface stays where it is, and moves to where they have it as u fades.
+void ReducedBody::settle() noexcept {
+  since_ = q_ - nodes_.base();
   for (const std::int32_t v : watched_) {
     velocities_[as_size(v)] = move_vertex(v, speed().data());
     if (fixed_[as_size(v)]) continue;
-    left_out_[as_size(v)] = positions_[as_size(v)] - model_->place.segment<3>(3 * v) - move_vertex(v, q_.data());
+    left_out_[as_size(v)] = positions_[as_size(v)] - find_carried(v) - move_vertex(v, since_.data());
   }
+}
+
+/// Where the nodes that carry a vertex had it at the last look [m].
+Vec3 ReducedBody::find_carried(int v) const noexcept {
+  Vec3 x = Vec3::Zero();
+  for (int i = carrier_begin_[as_size(v)]; i < carrier_begin_[as_size(v) + 1]; ++i)
+    x += carriers_[as_size(i)].weight * nodes_.places()[as_size(carriers_[as_size(i)].node)];
+  return x;
 }
 
 void ReducedBody::set_velocities(std::span<const Vec3> velocities) noexcept {
@@ -130,7 +136,7 @@ void ReducedBody::add_force(int vertex, const Vec3& force) noexcept {
   there += force;
 }
 
-/// Φ of a vertex times numbers of the states.
+/// RΦ of a vertex times numbers of the states.
 Vec3 ReducedBody::move_vertex(int v, const double* states) const noexcept {
   const double* rows = model_->Phi.data() + 3 * v * kMaxStates;
   simd::Double4 x{}, y{}, z{};
@@ -140,11 +146,12 @@ Vec3 ReducedBody::move_vertex(int v, const double* states) const noexcept {
     y = simd::madd(simd::load(rows + kMaxStates + j), s, y);
     z = simd::madd(simd::load(rows + 2 * kMaxStates + j), s, z);
   }
-  return {sum(x), sum(y), sum(z)};
+  return turn(v) * Vec3(sum(x), sum(y), sum(z));
 }
 
-/// states += Φᵀ of a vertex times a force.
-void ReducedBody::push_states(int v, const Vec3& force, double* states) const noexcept {
+/// states += (RΦ)ᵀ of a vertex times a force.
+void ReducedBody::push_states(int v, const Vec3& world_force, double* states) const noexcept {
+  const Vec3 force = turn(v).transpose() * world_force;
   const double* rows = model_->Phi.data() + 3 * v * kMaxStates;
   const simd::Double4 x = simd::fill(force.x()), y = simd::fill(force.y()), z = simd::fill(force.z());
   for (int j = 0; j < round_up(used()); j += 4) {
@@ -160,7 +167,7 @@ void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexc
   const auto v = speed().head(r);
   change.tail(kMaxStates - r).setZero();
   ahead_.head(r) = q_.head(r) + (dt_ + model_->damping_stiffness) * v;
-  change.head(r) = model_->c.head(r) + elastic_.pull().head(r) - model_->damping_one * v;
+  change.head(r) = nodes_.pull().head(r) - model_->damping_one * v;
   change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * ahead_.head(r);
   subtract_turning(model_->turning.topLeftCorner(r, std::min(r, kTurningStates)), q_.head(r), change.head(r));
   if (model_->has_D != 0.0) change.head(r).noalias() -= model_->D.topLeftCorner(r, r) * v;
@@ -176,12 +183,13 @@ void ReducedBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
 /// How vertex v answers to a force on vertex w within a tick [m/N].
 Mat3 ReducedBody::compute_answer(int v, int w) const noexcept {
   const auto i = static_cast<int>(model_->number[v]), k = static_cast<int>(model_->number[w]);
-  if (i >= 0 && k >= 0) return model_->patch_W.block<3, 3>(3 * i, 3 * k);
+  if (i >= 0 && k >= 0) return turn(v) * model_->patch_W.block<3, 3>(3 * i, 3 * k) * turn(w).transpose();
   Mat3 out;
   for (int j = 0; j < 3; ++j) {
     const double* row = model_->Phi.data() + (3 * w + j) * kMaxStates;
     out.col(j) = dt_ * move_vertex(v, row);
   }
+  out *= turn(w).transpose();
   if (v == w) out.diagonal().array() += model_->single[v];
   return out;
 }
@@ -264,11 +272,13 @@ void ReducedBody::compute_left_out() noexcept {
   }
   for (int i = 0; any && i < static_cast<int>(model_->patch_vertices); ++i) {
     const auto v = static_cast<std::int32_t>(model_->patch[i]);
-    Vec3 way = -dt_ * move_vertex(v, change_.data());
+    Vec3 way = Vec3::Zero();
     for (const std::int32_t w : touched_) {
       const auto k = static_cast<int>(model_->number[w]);
-      if (k >= 0) way.noalias() += model_->patch_W.block<3, 3>(3 * i, 3 * k) * vertex_force_[as_size(w)];
+      if (k >= 0)
+        way.noalias() += model_->patch_W.block<3, 3>(3 * i, 3 * k) * (turn(w).transpose() * vertex_force_[as_size(w)]);
     }
+    way = turn(v) * way - dt_ * move_vertex(v, change_.data());
     pushed_.push_back({v, way});
   }
 }
@@ -276,7 +286,8 @@ void ReducedBody::compute_left_out() noexcept {
 void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {
   speed() += flat(dv.subspan(positions_.size()));
   q_ += h * speed();
-  elastic_.work(*model_, q_);
+  since_ = q_ - nodes_.base();
+  for (const std::int32_t v : touched_) work_ += h * vertex_force_[as_size(v)].dot(move_vertex(v, speed().data()));
   for (const std::int32_t i : watched_) {
     const auto v = as_size(i);
     positions_[v] += h * (velocities_[v] + dv[v]);
@@ -287,13 +298,14 @@ void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {
     left_out_[as_size(l.vertex)] += l.way;
     velocities_[as_size(l.vertex)] -= l.way / dt_;
   }
+  if (nodes_.work(*model_, q_, speed(), work_)) settle();
   forces_.clear();
   for (const std::int32_t v : touched_) forces_.push_back({v, vertex_force_[as_size(v)]});
   refresh_slice();
 }
 
 void ReducedBody::update_vertex(int v) noexcept {
-  positions_[as_size(v)] = model_->place.segment<3>(3 * v) + left_out_[as_size(v)] + move_vertex(v, q_.data());
+  positions_[as_size(v)] = find_carried(v) + left_out_[as_size(v)] + move_vertex(v, since_.data());
   velocities_[as_size(v)] = move_vertex(v, speed().data());
 }
 

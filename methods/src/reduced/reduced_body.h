@@ -5,7 +5,7 @@
 #include "palpate/bodies/fem_body.h"
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/world/contact_finder.h"
-#include "reduced/true_forces.h"
+#include "reduced/nodes.h"
 
 namespace palpate::reduced {
 
@@ -13,37 +13,35 @@ namespace palpate::reduced {
 ///
 /// Blocks are first the vertices of the surface, at which it is touched, then the states, three a block. The velocity
 /// of a vertex is what the states give it; what they leave out has none, and is part of Δv alone. It has one time step,
-/// the tick, and what the model was made for.
+/// the tick, and what the model was made for. Vertices are carried by nodes (Nodes), which the states move.
 ///
 /// Thread: the fast loop's. After set-up nothing allocates or throws, and every call is bounded by the model's size.
 class ReducedBody final : public Body {
  public:
   /// `original` is in the state in which the first model finds it. `fixed` tells of each vertex whether nothing moves
   /// it.
-  ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt, double slow_period);
+  ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixed, double dt);
   /// A joint holds the point: what carries it is always kept up to date. Set-up.
   void pin(const BodyPoint& point);
 
   /// The model that holds from here on, without changing the state; it outlives the next step.
   void use(const BodyView<const double>& model) noexcept;
-  /// A model that is new to the body: the states are those that it began with, and the surface stays where it is.
+  /// A model, with the body where it has it at its start. What is watched of the surface stays, and comes there.
   void begin(const BodyView<const double>& model) noexcept;
-  struct VertexForce {
-    std::int32_t vertex;
-    Vec3 force;  ///< [N]
-  };
-  /// So many ticks in which these forces act in the mean. A vertex may be named more than once.
-  void replay(std::span<const VertexForce> forces, int ticks) noexcept;
-  /// After replay(), if the model before was the one that the new one knows: what that could tell of the state holds.
-  void keep_states() noexcept;
-  /// After that: the surface stays where it was at begin(), and moves to where the model has it as u fades.
-  void end_replay() noexcept;
+  /// A model that follows on the one in use: the body goes on from where it is.
+  void carry(const BodyView<const double>& model) noexcept;
 
   /// From here on keeps only those triangles up to date that meet one of the boxes or half-spaces. Where the others are
   /// is known as of at most kSlices ticks ago, and what they may have done since is allowed for.
   void watch(std::span<const BoundingBox> regions, std::span<const ContactShape::Plane> solids) noexcept;
 
-  std::span<const double> states() const noexcept { return {q_.data(), as_size(kMaxStates)}; }
+  /// How far the states are from those of the last look at the nodes.
+  std::span<const double> since() const noexcept { return {since_.data(), as_size(kMaxStates)}; }
+  const Nodes& nodes() const noexcept { return nodes_; }
+  struct VertexForce {
+    std::int32_t vertex;
+    Vec3 force;  ///< [N]
+  };
   std::span<const double> speeds() const noexcept {
     return {velocities_[as_size(vertex_count())].data(), as_size(kMaxStates)};
   }
@@ -107,6 +105,12 @@ class ReducedBody final : public Body {
   void clear_forces() noexcept;
   void add_force(int vertex, const Vec3& force) noexcept;
   void compute_left_out() noexcept;
+  void list_carriers(const FemBody& original);
+  Vec3 find_carried(int vertex) const noexcept;
+  const Mat3& turn(int vertex) const noexcept {
+    return nodes_.turns()[as_size(carriers_[as_size(carrier_begin_[as_size(vertex)])].node)];
+  }
+  void settle() noexcept;
   void update_vertex(int vertex) noexcept;
   void refresh_slice() noexcept;
 
@@ -115,8 +119,14 @@ class ReducedBody final : public Body {
   const double dt_;
   std::optional<BodyView<const double>> model_;
   Eigen::VectorXd q_;
-  TrueForces elastic_;
-  bool has_replayed_ = false;          ///< since begin()
+  Nodes nodes_;
+  struct Carrier {
+    std::int32_t node;
+    double weight;
+  };
+  std::vector<int> carrier_begin_;  ///< of each vertex in carriers_
+  std::vector<Carrier> carriers_;
+  double work_ = 0.0;                  ///< that contacts have done to the states since the start [J]
   std::vector<Vec3> velocities_;       ///< of the blocks
   std::vector<Vec3> left_out_;         ///< u [m]
   std::vector<Vec3> positions_;        ///< of the vertices
@@ -140,7 +150,7 @@ class ReducedBody final : public Body {
   std::vector<RowEntry> entries_;           ///< J
   std::vector<std::int32_t> reached_;       ///< vertices that J has
   std::vector<std::int32_t> reach_number_;  ///< of each vertex among those; −1: it is not
-  Eigen::VectorXd old_q_, old_speed_, change_, push_;
+  Eigen::VectorXd since_, change_, push_;
   mutable Eigen::VectorXd ahead_;          ///< scratch
   Eigen::MatrixXd answers_;                ///< of reached_ to forces on them in a tick: three rows a vertex [m/N]
   Eigen::MatrixXd answers_J_, J_answers_;  ///< that times Jᵀ, and its transpose

@@ -15,11 +15,20 @@ constexpr int kQuickLoads = 10;    // and to one within a tick
 constexpr int kEchoes = 8;         // and what follows on it
 constexpr double kEchoRank = 0.3;  // where there is no room for all, the answers themselves matter more
 constexpr int kRigidMotions = 6;
-constexpr int kStateVectors = 6;  // velocity, free motions and the like
+constexpr int kStateVectors = 8;  // velocities now and later, free motions and the like
 constexpr int kStateEchoes = 3;   // rounds of what follows on those
 constexpr int kMaxVectors = kStateVectors * (1 + kStateEchoes) + kRigidMotions + 3 * (kLoads + kQuickLoads + kEchoes);
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
 constexpr double kLeastShare = 1e-5;
+
+/// Each node's part of a vector times `find(node)`, 3 × 3.
+template <typename Find>
+void turn(Eigen::Ref<Eigen::VectorXd> nodes, const Find& find) {
+  for (Eigen::Index i = 0; i < nodes.size() / 3; ++i) {
+    auto x = nodes.segment<3>(3 * i);
+    x = Vec3(find(static_cast<std::size_t>(i)) * x);
+  }
+}
 
 }  // namespace
 
@@ -46,8 +55,12 @@ Reduction::Reduction(FemBody& body, double dt, double slow_period)
   for (Basis& b : bases_) {
     b.Phi.setZero(n, kMaxStates);
     b.APhi = b.Phi;
-    b.place.resize(n);
+    b.turned.assign(as_size(body.node_count()), Mat3::Identity());
   }
+  elements_ = body.make_elastic_forces();
+  start_turned_ = ahead_turned_ = turns_ = bases_[0].turned;
+  node_scratch_.resize(as_size(body.node_count()));
+  speed_ = Eigen::VectorXd::Zero(kMaxStates);
   C_.resize(n, kMaxVectors);
   AC_.resize(n, kMaxVectors);
   T_.resize(kMaxVectors, kMaxStates);
@@ -85,33 +98,37 @@ void Reduction::follow(const FastState& fast) {
       std::find_if(bases_.begin(), bases_.end(), [&](const Basis& b) { return b.used && b.tick == fast.model_tick; });
   if (known == bases_.end() || fast.tick <= tick_) return;
   const double time = static_cast<double>(fast.tick - tick_) * dt_;
-  force_.setZero();
+  push_force_.setZero();
   for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
     Vec3 push;
     for (int k = 0; k < 3; ++k) {
       const std::size_t at = as_size(3 * v + k);
-      push[k] = push_[at] = fast.impulses[at] - impulses_[at];
-      impulses_[at] = fast.impulses[at];
+      push[k] = push_[at] = fast.motion.impulses[at] - impulses_[at];
+      impulses_[at] = fast.motion.impulses[at];
     }
-    if (!push.isZero(0.0)) add_to_nodes(v, push / time, force_);
+    if (!push.isZero(0.0)) add_to_nodes(v, push / time, push_force_);
   }
   tick_ = fast.tick;
-  push_force_ = force_;
-  // The whole body, coarsely.
-  body_.solve(kStep, force_);
-  Eigen::VectorXd velocity = flat(body_.velocities()) + free_ + force_;
-  Eigen::VectorXd place = flat(body_.positions()) + time * velocity;
-  // What lies in the basis the fast loop knows better.
-  const Eigen::Map<const Eigen::VectorXd> q(fast.q.data(), kMaxStates), speed(fast.speed.data(), kMaxStates);
-  const auto take_over = [&](Eigen::VectorXd& x, const Eigen::VectorXd& from, const auto& states) {
-    const Eigen::VectorXd own = known->APhi.transpose() * (x - from);
-    x.noalias() += known->Phi * (states - own);
-  };
-  take_over(place, known->place, q);
-  take_over(velocity, Eigen::VectorXd::Zero(velocity.size()), speed);
+  using Vector = Eigen::Map<const Eigen::VectorXd>;
+  speed_ = Vector(fast.motion.speed.data(), kMaxStates);
+  Eigen::VectorXd place = known->Phi * Vector(fast.motion.since.data(), kMaxStates);
+  Eigen::VectorXd velocity = known->Phi * speed_;
+  for (std::size_t i = 0; i < turns_.size(); ++i) turns_[i] = Eigen::Map<const Mat3>(&fast.motion.turns[9 * i]);
+  turn(place, [&](std::size_t i) { return turns_[i]; });
+  turn(velocity, [&](std::size_t i) { return turns_[i]; });
+  place += Vector(fast.motion.places.data(), place.size());
   if (!place.allFinite() || !velocity.allFinite()) return;
+  followed_ = &*known;
   body_.set_positions(as_nodes(place));
   body_.set_velocities(as_nodes(velocity));
+}
+
+/// How far the elements around the nodes have turned from their rest, with the nodes at these places.
+void Reduction::compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned) {
+  elements_->begin(places);
+  elements_->add(0, elements_->pieces());
+  elements_->finish(node_scratch_);
+  elements_->compute_turns(0, body_.node_count(), turned);
 }
 
 /// The patch: what is near the tools, what was pushed in the last period, hardest first, and what is near other bodies.
@@ -257,15 +274,24 @@ int Reduction::orthonormalise(int must, std::span<const double> rank) {
   return r;
 }
 
-/// How far the nodes go in the time `ahead` [s] if the forces of the last period go on, by the model before.
-Eigen::VectorXd Reduction::predict_way(double ahead) const {
-  const Basis& b = bases_[newest_];
+/// How far the nodes go in the time `ahead` [s] if the forces of the last period go on, by the model that the fast loop
+/// has; and how they move when the next one comes and while it is used, which its basis should have.
+Eigen::VectorXd Reduction::predict_way(double ahead) {
+  const Basis& b = *followed_;
   const int r = b.states;
-  const auto Phi = b.Phi.leftCols(r), APhi = b.APhi.leftCols(r);
-  const Eigen::VectorXd start = APhi.transpose() * (place_ - b.place);
-  Eigen::VectorXd q = start, speed = APhi.transpose() * flat(body_.velocities()), change(r);
-  const Eigen::VectorXd push = b.c + Phi.transpose() * push_force_;
-  for (double t = 0.5 * dt_; t < ahead; t += dt_) {
+  const auto Phi = b.Phi.leftCols(r);
+  force_ = start_elastic_ + b.force + push_force_;
+  turn(force_, [&](std::size_t i) { return Mat3(turns_[i].transpose()); });
+  const Eigen::VectorXd push = Phi.transpose() * force_;
+  Eigen::VectorXd q = Eigen::VectorXd::Zero(r), at_ahead = q, speed = speed_.head(r), change(r);
+  // It is used for a slow period, in the middle of which `ahead` is.
+  const double end = ahead + 0.5 * (slow_period_ - dt_);
+  predicted_.setZero(place_.size(), kSamples);
+  int sample = 0;
+  for (double t = 0.5 * dt_; t < end; t += dt_) {
+    if (t < ahead) at_ahead = q;
+    if (sample < kSamples && t > end - slow_period_ + sample * slow_period_ / (kSamples - 1) - dt_)
+      predicted_.col(sample++).noalias() = Phi * speed;
     change = push;
     change.noalias() -= b.K * (q + dt_ * speed);
     change.noalias() -= b.D * speed;
@@ -273,7 +299,9 @@ Eigen::VectorXd Reduction::predict_way(double ahead) const {
     speed += change;
     q += dt_ * speed;
   }
-  return Phi * (q - start);
+  Eigen::VectorXd way = Phi * at_ahead;
+  turn(way, [&](std::size_t i) { return turns_[i]; });
+  return way;
 }
 
 /// The share of the way on which no edge of the surface changes by more than a part of its length.
@@ -302,9 +330,10 @@ bool Reduction::linearise_ahead(double ahead) {
   place_ = flat(body_.positions());
   body_.compute_elastic_forces(as_nodes(start_elastic_));
   bool moved = false;
+  predicted_.resize(place_.size(), 0);
   // A body that nothing holds is not predicted: on `free-soft` that made the error 18 % instead of 7 (20 Hz), why is
   // not known.
-  if (ahead > 0.0 && bases_[newest_].used && !free_body_) {
+  if (ahead > 0.0 && followed_ && !free_body_) {
     Eigen::VectorXd way = predict_way(ahead);
     way *= limit_stretch(way);
     if (way.allFinite()) {
@@ -313,6 +342,10 @@ bool Reduction::linearise_ahead(double ahead) {
       moved = true;
     }
   }
+  ahead_place_ = flat(body_.positions());
+  compute_turned(body_.positions(), ahead_turned_);
+  if (!moved) start_turned_ = ahead_turned_;
+  if (moved) compute_turned(as_nodes(place_), start_turned_);
   if (!body_.linearise(time_steps)) return false;
   body_.compute_free_motion(kStep, as_nodes(free_));
   body_.compute_free_motion(kTick, as_nodes(tick_free_));
@@ -321,12 +354,19 @@ bool Reduction::linearise_ahead(double ahead) {
   // What the forces ahead differ by from those that act now moves nothing yet.
   body_.compute_elastic_forces(as_nodes(elastic_));
   for (const int which : {kStep, kTick}) {
-    force_ = start_elastic_ - elastic_;
+    force_ = start_elastic_;
+    turn_ahead(force_);
+    force_ -= elastic_;
     clear_prescribed(force_);
     body_.solve(which, force_);
     (which == kStep ? free_ : tick_free_) += force_;
   }
   return true;
+}
+
+/// From the world's frame, where the body is, to the nodes' frames where it is linearised: Rᵀ.
+void Reduction::turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const {
+  turn(nodes, [&](std::size_t i) { return Mat3(ahead_turned_[i] * start_turned_[i].transpose()); });
 }
 
 void Reduction::clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const {
@@ -348,24 +388,34 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
   Basis& basis = bases_[newest_];
   basis.tick = tick;
   basis.used = true;
-  basis.place = flat(body_.positions());
+  basis.turned = ahead_turned_;
   choose_vertices(distances);
   int count = 0;
-  add_vector(flat(body_.velocities()), count);
-  add_vector(place_ - basis.place, count);
+  start_velocity_ = flat(body_.velocities());
+  turn_ahead(start_velocity_);
+  add_vector(start_velocity_, count);
   add_vector(tick_free_, count);
   add_vector(free_, count);
   if (!push_force_.isZero(0.0)) {
     for (const int which : {kTick, kStep}) {
       force_ = push_force_;
+      turn_ahead(force_);
       body_.solve(which, force_);
       add_vector(force_, count);
     }
   }
   const int own = count;
+  for (Eigen::Index k = 0; k < predicted_.cols(); ++k) {
+    turn(predicted_.col(k), [&](std::size_t i) { return Mat3(ahead_turned_[i] * followed_->turned[i].transpose()); });
+    add_vector(predicted_.col(k), count);
+  }
   if (free_body_) add_rigid_motions(count);
   const int must = count;
-  for (int round = 0; round < kStateEchoes; ++round) count = add_echoes(round == 0 ? 0 : count - own, own, count);
+  for (int round = 0, from = 0; round < kStateEchoes; ++round) {
+    const int at = count;
+    count = add_echoes(from, own, count);
+    from = at;
+  }
   count = add_answers(kTick, quick_, count);
   std::vector<double> rank(as_size(count), 1.0);
   const int lasting = count;
@@ -384,11 +434,10 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
   basis.D = out.D.topLeftCorner(basis.states, basis.states);
   fill_turning(basis, out);
   basis.turning = out.turning.topLeftCorner(basis.states, std::min(basis.states, kTurningStates));
-  basis.c = out.c.head(basis.states) + out.elastic.head(basis.states);
   fill_residuals(out);
   fill_handover(before, basis, out);
   const auto is_finite = [](const auto&... parts) { return (parts.allFinite() && ...); };
-  return is_finite(out.place, out.c, out.start, basis.turning, W_, W_step_);
+  return is_finite(place_, out.node_force, out.start, out.start_force, out.carry, basis.turning, W_, W_step_);
 }
 
 }  // namespace palpate::reduced

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "palpate/bodies/elastic_forces.h"
 #include "palpate/bodies/fem_body.h"
 #include "reduced/messages.h"
 
@@ -23,12 +25,11 @@ class Reduction {
   /// Whether nothing moves a vertex, for each.
   std::vector<std::uint8_t> make_fixed() const;
 
-  /// Brings the body from where the last model had it to where the fast loop is, `ticks` later. `model_tick` names the
-  /// model that the states belong to. The body takes a slow step under the forces that were felt; the part of its state
-  /// that lies in the model's basis is the fast loop's.
+  /// Brings the body to where the fast loop has it, at its tick `tick`. `model_tick` names the model that the states
+  /// belong to.
   struct FastState {
     std::uint64_t tick, model_tick;
-    std::span<const double> q, speed, impulses;
+    BodyLayout::Motion<const double> motion;
   };
   void follow(const FastState& fast);
 
@@ -49,14 +50,16 @@ class Reduction {
     bool used = false;
     int states = 0;
     Eigen::MatrixXd Phi, APhi;      ///< and A(dt)Φ, of kMaxStates columns
-    Eigen::VectorXd place;          ///< of the nodes [m]
+    std::vector<Mat3> turned;       ///< how far elements around the nodes have turned from their rest at x₀
     Eigen::MatrixXd K, D, turning;  ///< of the states, as in BodyView
-    Eigen::VectorXd c;
+    Eigen::VectorXd force;          ///< on the nodes but for the elastic ones [N]
   };
   bool linearise_ahead(double ahead);
-  Eigen::VectorXd predict_way(double ahead) const;
+  Eigen::VectorXd predict_way(double ahead);
+  void compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned);
   double limit_stretch(const Eigen::VectorXd& way) const;
   void choose_vertices(const Distances& distances);
+  void turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const;
   void clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const;
   void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
   int add_answers(int which, std::span<const int> vertices, int count);
@@ -64,7 +67,7 @@ class Reduction {
   int add_echoes(int first, int vectors, int count);
   void add_rigid_motions(int& count);
   int orthonormalise(int must, std::span<const double> rank);
-  void fill(const Basis& basis, BodyView<double> out);
+  void fill(Basis& basis, BodyView<double> out);
   void fill_turning(const Basis& basis, BodyView<double> out);
   void fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const;
   void fill_residuals(BodyView<double> out);
@@ -91,7 +94,13 @@ class Reduction {
   std::vector<Weight> weights_;       ///< of the nodes that carry it and can move
   std::array<Basis, 4> bases_;
   std::size_t newest_ = 0;
-  std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is
+  std::uint64_t tick_ = 0;                         ///< of the fast loop, at which the body is
+  const Basis* followed_ = nullptr;                ///< to which the fast loop's states belonged then …
+  Eigen::VectorXd speed_;                          ///< … q̇ …
+  std::vector<Mat3> turns_;                        ///< … and R of the nodes
+  std::unique_ptr<ElasticForces> elements_;        ///< asked how far elements have turned
+  std::vector<Mat3> start_turned_, ahead_turned_;  ///< that, where the body is, and where it is linearised
+  std::vector<Vec3> node_scratch_;
   std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
   std::vector<int> patch_;               ///< vertices
   std::vector<int> loads_, quick_;       ///< those whose answers are in the basis, to lasting and to sudden forces
@@ -105,7 +114,11 @@ class Reduction {
   Eigen::VectorXd push_force_;               ///< on the nodes in the last period, in the mean [N]
   Eigen::VectorXd start_elastic_, elastic_;  ///< forces where the body is, and where it is linearised [N]
   Eigen::VectorXd force_, free_, tick_free_, scratch_;
-  Eigen::VectorXd place_;  ///< of the nodes, at the tick that the model is of [m]
+  Eigen::VectorXd place_;        ///< of the nodes, at the tick that the model is of [m]
+  Eigen::VectorXd ahead_place_;  ///< and where the body is linearised [m]
+  static constexpr int kSamples = 3;
+  Eigen::MatrixXd predicted_;       ///< velocities when the model will come and be used [m/s]; or none
+  Eigen::VectorXd start_velocity_;  ///< at that tick, in the nodes' frames where it is linearised [m/s]
 };
 
 }  // namespace palpate::reduced

@@ -14,7 +14,7 @@ constexpr double kLeastFade = 0.01, kMostFade = 0.2;
 
 }  // namespace
 
-void Reduction::fill(const Basis& basis, BodyView<double> out) {
+void Reduction::fill(Basis& basis, BodyView<double> out) {
   const int r = basis.states;
   const auto Phi = basis.Phi.leftCols(r);
   auto K = out.K.topLeftCorner(r, r), D = out.D.topLeftCorner(r, r);
@@ -38,22 +38,25 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
     D.noalias() = Phi.transpose() * product;
   }
   out.states = r;
-  out.start_place.setZero();
+  // What acts beside the elements: all forces, less theirs, less damping.
+  body_.multiply_damping(flat(body_.velocities()), scratch_);
+  basis.force = flat(body_.forces()) - elastic_ + scratch_;
+  out.node_force = basis.force;
+  // The velocity is among the first vectors, so all of it is in the basis.
   out.start.setZero();
-  out.c.setZero();
-  // Both are among the first vectors, so all of them is in the basis.
-  out.start_place.head(r).noalias() = basis.APhi.leftCols(r).transpose() * (place_ - basis.place);
-  out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * flat(body_.velocities());
-  out.c.head(r).noalias() = Phi.transpose() * (flat(body_.forces()) - elastic_);
-  out.c.head(r).noalias() += out.D.topLeftCorner(r, r) * out.start.head(r);
-  out.node_place = basis.place;
+  out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * start_velocity_;
+  force_ = start_elastic_ + basis.force;
+  turn_ahead(force_);
+  out.start_force.setZero();
+  out.start_force.head(r).noalias() = Phi.transpose() * force_;
   out.node_Phi = basis.Phi.cast<float>();
-  out.elastic.setZero();
-  out.elastic.head(r).noalias() = Phi.transpose() * elastic_;
-  out.start_elastic.setZero();
-  out.start_elastic.head(r).noalias() = Phi.transpose() * start_elastic_;
+  out.node_start = place_;
+  for (int i = 0; i < body_.node_count(); ++i) {
+    out.node_mass[i] = body_.masses()[as_size(i)];
+    out.node_turn.middleCols<3>(3 * i) = ahead_turned_[as_size(i)];
+    out.node_start_turn.middleCols<3>(3 * i) = start_turned_[as_size(i)];
+  }
   const auto place = body_.surface().positions;
-  out.place = flat(place);
   for (int v = 0; v < static_cast<int>(place.size()); ++v) {
     auto rows = out.Phi.middleRows<3>(3 * v);
     rows.setZero();
@@ -73,7 +76,7 @@ void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
   for (int j = 0; j < count; ++j) {
     const auto direction = basis.Phi.col(j);
     const double length = kLength * spacing_ / direction.cwiseAbs().maxCoeff();
-    place = basis.place + length * direction;
+    place = ahead_place_ + length * direction;
     body_.set_positions(as_nodes(place));
     body_.compute_elastic_forces(as_nodes(there));
     there = (here - there) / length;
@@ -82,7 +85,7 @@ void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
   }
   auto corner = out.turning.topLeftCorner(count, count);
   corner = (0.5 * (corner + corner.transpose())).eval();
-  place = basis.place;
+  place = ahead_place_;
   body_.set_positions(as_nodes(place));
   // T is known in part, and a body that is about to buckle yields ever further in a linear model: so much of T is taken
   // that every motion keeps a share of its stiffness.
@@ -99,12 +102,18 @@ void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
   out.turning.setZero();
 }
 
-/// What the model before this one sees of this one: for the fast loop, which goes on from where it is.
+/// How the states of the model before become those of this one.
 void Reduction::fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const {
   out.before = before.used ? static_cast<double>(before.tick) : -1.0;
+  out.carry.setZero();
   if (!before.used) return;
-  out.seen.noalias() = before.APhi.transpose() * basis.Phi;
-  out.seen_place.noalias() = before.APhi.transpose() * (basis.place - before.place);
+  const int r = basis.states, b = before.states;
+  Eigen::MatrixXd turned(basis.Phi.rows(), b);  // Φ of the model before in this one's frames
+  for (int i = 0; i < body_.node_count(); ++i) {
+    const Mat3 on = basis.turned[as_size(i)] * before.turned[as_size(i)].transpose();
+    turned.middleRows<3>(3 * i).noalias() = on * before.Phi.middleRows<3>(3 * i).leftCols(b);
+  }
+  out.carry.topLeftCorner(r, b).noalias() = basis.APhi.leftCols(r).transpose() * turned;
 }
 
 /// What a tick, and a slow step, do to vertices beyond what the states do: exactly within the patch, by the vertex's

@@ -47,8 +47,7 @@ void SlowReduced::follow(const Feedback& feedback) {
   }
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     const BodyLayout& at = layout_.reduced[k];
-    reductions_[k].follow({feedback.tick, feedback.model_tick, at.states(feedback.numbers()),
-                           at.speeds(feedback.numbers()), at.impulses(feedback.numbers())});
+    reductions_[k].follow({feedback.tick, feedback.model_tick, at.motion(feedback.numbers())});
   }
 }
 

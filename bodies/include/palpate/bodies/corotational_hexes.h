@@ -71,6 +71,7 @@ class CorotationalHexes final : public FemBody {
   using RestStiffness = Eigen::Matrix<double, 24, 24, Eigen::RowMajor>;
   static Turned turn(const Group& g, const Vec3& cell, const double* positions) noexcept;
   Turned turn(const Group& g) const noexcept;
+  static double compute_group_energy(const Group& g, const double* K, const Turned& t) noexcept;
   template <bool kSystem>
   void add_groups(const Assembly& out) const noexcept;
 

@@ -11,6 +11,7 @@ namespace palpate {
 
 class VolumePatches;
 struct RestTet;
+class NodeTurns;
 namespace lanes {
 struct Matrix;
 }
@@ -100,13 +101,16 @@ class CorotationalTets final : public FemBody {
     VolumePatches* patches;
     double* turned;  ///< null: not wanted
     std::size_t turned_stride;
+    double* energy = nullptr;    ///< of four lanes, to which that of the elements is added, without patches'; or not
+    NodeTurns* turns = nullptr;  ///< to which rotations go; or not
+    int first_group = 0;         ///< among all, for those
   };
   static void pad(std::span<const Vec3> positions, double* out) noexcept;
   template <bool kSystem>
   static void add_groups(std::span<const Group> groups, Target out) noexcept;
   template <bool kSystem>
   static void add_group(const Group& g, const lanes::Matrix& F, const lanes::Matrix& R, const Target& out,
-                        double* turned) noexcept;
+                        double* turned, int number) noexcept;
   template <bool kSystem>
   void add_all_groups(double* force) const noexcept;
   template <bool kDamping>

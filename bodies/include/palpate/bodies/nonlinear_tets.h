@@ -117,7 +117,7 @@ class NonlinearTets final : public FemBody {
     return compute_stress(model_, e, F, compute_pressure(e, F));
   }
   static void subtract_forces(const Element& e, const Mat3& P, std::span<Vec3> forces) noexcept;
-  double compute_energy_density(const Element& e, const Mat3& F) const noexcept;
+  static double compute_energy_density(HyperelasticModel model, const Element& e, const Mat3& F) noexcept;
   Derivative compute_derivative(const Element& e, const Mat3& F, bool project) const noexcept;
 
   std::vector<Element> elements_;

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "palpate/core/index.h"
+#include "palpate/core/math.h"
+
+namespace palpate {
+
+/// The rotations of elements, and from those how far each node's surroundings have turned.
+///
+/// Of the elements around a node at most kMost are asked, so that a node takes as long as any other. Thread: its
+/// owner's; nothing allocates or throws after it is made.
+class NodeTurns {
+ public:
+  NodeTurns(int nodes, int elements) : begin_(as_size(nodes) + 1, 0), turns_(9 * as_size(elements), 0.0F) {}
+
+  /// Names the nodes of the elements: `visit(take)` calls take(element, node) for every pair, and is called twice.
+  template <typename Visit>
+  void connect(const Visit& visit) {
+    std::vector<int> count(begin_.size() - 1, 0);
+    visit([&](int, int node) { count[as_size(node)] = std::min(count[as_size(node)] + 1, kMost); });
+    for (std::size_t i = 0; i < count.size(); ++i) begin_[i + 1] = begin_[i] + count[i];
+    element_.resize(as_size(begin_.back()));
+    std::fill(count.begin(), count.end(), 0);
+    visit([&](int element, int node) {
+      int& k = count[as_size(node)];
+      if (k < begin_[as_size(node) + 1] - begin_[as_size(node)])
+        element_[as_size(begin_[as_size(node)] + k++)] = static_cast<std::int32_t>(element);
+    });
+  }
+
+  /// R of an element, by `entry(row, column)`.
+  template <typename Entry>
+  void set(int element, const Entry& entry) noexcept {
+    float* at = &turns_[9 * as_size(element)];
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) *at++ = static_cast<float>(entry(i, j));
+    }
+  }
+
+  /// Of the nodes from `first` to before `end`, which out[0] and the following get: the rotation nearest to the mean of
+  /// those around.
+  void compute(int first, int end, std::span<Mat3> out) const noexcept {
+    using Turn = Eigen::Map<const Eigen::Matrix3f>;
+    for (int i = first; i < end; ++i) {
+      Mat3& R = out[as_size(i - first)];
+      R.setIdentity();
+      const std::span<const std::int32_t> around(element_.data() + begin_[as_size(i)],
+                                                 as_size(begin_[as_size(i) + 1] - begin_[as_size(i)]));
+      if (around.empty()) continue;
+      Eigen::Matrix3f sum = Eigen::Matrix3f::Zero();
+      for (const std::int32_t e : around) sum += Turn(&turns_[9 * as_size(e)]);
+      R = sum.cast<double>() / static_cast<double>(around.size());
+      // Elements that disagree by more than a right angle have no mean: then one of them is as good as another.
+      if (!(R.squaredNorm() > 1.5)) R = Turn(&turns_[9 * as_size(around.front())]).cast<double>();
+      // Newton's iteration for the polar factor without an inverse; it converges from singular values up to √3.
+      for (int k = 0; k < 6; ++k) {
+        const Mat3 square = R.transpose() * R;
+        R = (1.5 * R - 0.5 * R * square).eval();
+      }
+    }
+  }
+
+ private:
+  static constexpr int kMost = 6;
+  std::vector<int> begin_;             ///< of each node in element_
+  std::vector<std::int32_t> element_;  ///< around the nodes
+  std::vector<float> turns_;           ///< of the elements, by columns
+};
+
+}  // namespace palpate
