@@ -10,21 +10,13 @@ namespace palpate::reduced {
 namespace {
 
 constexpr int kNearVertices = 24;  // of the patch, by distance from the tools; the others bear
-constexpr int kLoads = 32;         // vertices whose answers to a lasting force are in the basis
+constexpr int kLoads = 32;         // vertices whose answers to a lasting force may be in the basis
 constexpr int kQuickLoads = 10;    // and to one within a tick
-constexpr int kEchoes = 8;         // and what follows on it
-constexpr double kEchoRank = 0.3;  // where there is no room for all, the answers themselves matter more
-constexpr int kRigidMotions = 6;
-constexpr int kStateVectors = 6;  // velocity, free motions and the like
-constexpr int kStateEchoes = 3;   // rounds of what follows on those
-constexpr int kMaxVectors = kStateVectors * (1 + kStateEchoes) + kRigidMotions + 3 * (kLoads + kQuickLoads + kEchoes);
-/// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
-constexpr double kLeastShare = 1e-5;
 
 }  // namespace
 
-Reduction::Reduction(FemBody& body, double dt, double slow_period)
-    : body_(body), dt_(dt), slow_period_(slow_period), weight_begin_(1, 0) {
+Reduction::Reduction(FemBody& body, double dt, double slow_period, SecondThread* second)
+    : body_(body), second_(second), dt_(dt), slow_period_(slow_period), weight_begin_(1, 0) {
   const BodySurface surface = body.surface();
   const auto vertices = static_cast<int>(surface.positions.size());
   std::vector<BodyPoint> corner(as_size(vertices));
@@ -48,10 +40,7 @@ Reduction::Reduction(FemBody& body, double dt, double slow_period)
     b.APhi = b.Phi;
     b.place.resize(n);
   }
-  C_.resize(n, kMaxVectors);
-  AC_.resize(n, kMaxVectors);
-  T_.resize(kMaxVectors, kMaxStates);
-  elastic_ = start_elastic_ = force_ = push_force_ = free_ = tick_free_ = scratch_ = Eigen::VectorXd::Zero(n);
+  elastic_ = start_elastic_ = force_ = push_force_ = free_ = Eigen::VectorXd::Zero(n);
   impulses_.assign(3 * as_size(vertices), 0.0);
   push_ = impulses_;
   for (int i = 0; i < body.node_count(); ++i) free_body_ = free_body_ && !body.is_prescribed(i);
@@ -135,7 +124,7 @@ void Reduction::choose_vertices(const Distances& distances) {
   quick_.clear();
   for (const int v : order) {
     if (push(v) == 0.0) break;
-    if (quick_.size() < kQuickLoads) quick_.push_back(v);
+    for (int k = 0; k < 3 && quick_.size() < 3 * kQuickLoads; ++k) quick_.push_back({v, k, 1.0});
     add(v);
   }
   const auto touches = [&](int v) { return distances.others[as_size(v)] < 0.5 * spacing_; };
@@ -147,114 +136,12 @@ void Reduction::choose_vertices(const Distances& distances) {
     const double far = distances.tools[as_size(v)] / spacing_;
     return std::max({push(v) > 0.0 ? 1.0 : 0.0, touches(v) ? 0.7 : 0.0, 1.0 / (1.0 + far * far)});
   };
-  loads_ = patch_;
-  std::stable_sort(loads_.begin(), loads_.end(), [&](int a, int b) { return rank(a) > rank(b); });
-  if (loads_.size() > kLoads) loads_.resize(kLoads);
-  load_rank_.clear();
-  for (const int v : loads_) load_rank_.push_back(rank(v));
-}
-
-void Reduction::multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) {
-  body_.multiply_damping(x, y);
-  body_.stiffness().multiply(x, scratch_);
-  y += dt_ * scratch_;
-  for (int i = 0; i < body_.node_count(); ++i)
-    y.segment<3>(3 * i) += body_.masses()[as_size(i)] / dt_ * x.segment<3>(3 * i);
-}
-
-void Reduction::add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count) {
-  C_.col(count) = x;
-  clear_prescribed(C_.col(count));
-  multiply_system(C_.col(count), AC_.col(count));
-  ++count;
-}
-
-/// Columns of C from what acts to what A(h) makes of it, with A(dt) times that.
-void Reduction::solve(int which, int first, int end) {
-  auto X = C_.middleCols(first, end - first);
-  auto AX = AC_.middleCols(first, end - first);
-  AX = X;
-  if (first < end) body_.solve(which, X);
-  if (!rayleigh_) {
-    for (int i = first; i < end; ++i) multiply_system(C_.col(i), AC_.col(i));
-    return;
+  loads_.clear();
+  for (const int v : patch_) {
+    for (int k = 0; k < 3; ++k) loads_.push_back({v, k, rank(v)});
   }
-  // A(h) = (1/h + α) M + (h + β) K, so A(dt) X is a sum of A(h) X and M X.
-  const double h = which == kStep ? slow_period_ : dt_;
-  const auto [alpha, beta] = *rayleigh_;
-  const double share = (dt_ + beta) / (h + beta);
-  AX = share * AX + (1.0 / dt_ + alpha - share * (1.0 / h + alpha)) * (mass_.asDiagonal() * X);
-}
-
-/// What follows on motions: A(ΔT)⁻¹M times those.
-int Reduction::add_echoes(int first, int vectors, int count) {
-  C_.middleCols(count, vectors) = mass_.asDiagonal() * C_.middleCols(first, vectors);
-  solve(kStep, count, count + vectors);
-  return count + vectors;
-}
-
-int Reduction::add_answers(int which, std::span<const int> vertices, int count) {
-  const int first = count;
-  for (const int v : vertices) {
-    for (int k = 0; k < 3; ++k, ++count) {
-      C_.col(count).setZero();
-      add_to_nodes(v, Vec3::Unit(k), C_.col(count));
-    }
-  }
-  solve(which, first, count);
-  return count;
-}
-
-void Reduction::add_rigid_motions(int& count) {
-  Vec3 middle = Vec3::Zero();
-  for (const Vec3& x : body_.positions()) middle += x / body_.node_count();
-  for (int k = 0; k < 3; ++k) {
-    for (const bool turn : {false, true}) {
-      for (int i = 0; i < body_.node_count(); ++i) {
-        const Vec3 arm = body_.positions()[as_size(i)] - middle;
-        C_.col(count).segment<3>(3 * i) = turn ? Vec3(Vec3::Unit(k).cross(arm)) : Vec3(Vec3::Unit(k));
-      }
-      multiply_system(C_.col(count), AC_.col(count));
-      ++count;
-    }
-  }
-}
-
-/// T such that (CT)ᵀ A (CT) = 1, one vector after the other: the first `must` in their order, then always that of which
-/// most is new, by its rank.
-int Reduction::orthonormalise(int must, std::span<const double> rank) {
-  const auto count = static_cast<int>(rank.size());
-  Eigen::MatrixXd gram(count, count);
-  gram.triangularView<Eigen::Lower>() = C_.leftCols(count).transpose() * AC_.leftCols(count);
-  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
-  Eigen::VectorXd left = gram.diagonal();  // squared A-norm of what is new of each
-  const Eigen::VectorXd whole = left;
-  T_.setZero();
-  int r = 0;
-  for (int round = 0; round < count && r < kMaxStates; ++round) {
-    int best = -1;
-    double most = 0.0;
-    for (int i = 0; i < count; ++i) {
-      const double share = whole[i] > 0.0 ? left[i] / whole[i] : 0.0;
-      if (!(share > kLeastShare * kLeastShare)) continue;
-      const double value = i < must ? 1e6 - i : rank[as_size(i)] * rank[as_size(i)] * share;
-      if (value > most) {
-        most = value;
-        best = i;
-      }
-    }
-    if (best < 0) break;
-    Eigen::VectorXd t = Eigen::VectorXd::Unit(count, best);
-    const auto T = T_.topLeftCorner(count, r);
-    for (int k = 0; k < 2; ++k) t -= T * (T.transpose() * (gram * t));  // twice for the rounding
-    const Eigen::VectorXd along = gram * t;
-    const double norm2 = t.dot(along);
-    left[best] = 0.0;
-    if (!(norm2 > kLeastShare * kLeastShare * whole[best])) continue;
-    T_.col(r++).head(count) = t / std::sqrt(norm2);
-    left -= along.cwiseAbs2() / norm2;
-  }
-  return r;
+  std::stable_sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.rank > b.rank; });
+  if (loads_.size() > 3 * kLoads) loads_.resize(3 * kLoads);
 }
 
 /// How far the nodes go in the time `ahead` [s] if the forces of the last period go on, by the model before.
@@ -266,9 +153,9 @@ Eigen::VectorXd Reduction::predict_way(double ahead) const {
   Eigen::VectorXd q = start, speed = APhi.transpose() * flat(body_.velocities()), change(r);
   const Eigen::VectorXd push = b.c + Phi.transpose() * push_force_;
   for (double t = 0.5 * dt_; t < ahead; t += dt_) {
-    change = push;
-    change.noalias() -= b.K * (q + dt_ * speed);
-    change.noalias() -= b.D * speed;
+    change = push - b.damping_one * speed;
+    change.noalias() -= b.K * (q + (dt_ + b.damping_stiffness) * speed);
+    if (b.has_D) change.noalias() -= b.D * speed;
     subtract_turning(b.turning, q, change);
     speed += change;
     q += dt_ * speed;
@@ -296,12 +183,11 @@ double Reduction::limit_stretch(const Eigen::VectorXd& way) const {
   return kMostStretch / most;
 }
 
-/// Linearises where the body will be; free motions are those from where it is. The body is left ahead.
-bool Reduction::linearise_ahead(double ahead) {
-  const std::array<double, 2> time_steps{slow_period_, dt_};
+/// Takes the body to where it will be, and begins to linearise it there.
+void Reduction::go_ahead(double ahead) {
   place_ = flat(body_.positions());
   body_.compute_elastic_forces(as_nodes(start_elastic_));
-  bool moved = false;
+  elastic_ = start_elastic_;
   // A body that nothing holds is not predicted: on `free-soft` that made the error 18 % instead of 7 (20 Hz), why is
   // not known.
   if (ahead > 0.0 && bases_[newest_].used && !free_body_) {
@@ -310,23 +196,16 @@ bool Reduction::linearise_ahead(double ahead) {
     if (way.allFinite()) {
       way += place_;
       body_.set_positions(as_nodes(way));
-      moved = true;
+      body_.compute_elastic_forces(as_nodes(elastic_));
     }
   }
-  if (!body_.linearise(time_steps)) return false;
-  body_.compute_free_motion(kStep, as_nodes(free_));
-  body_.compute_free_motion(kTick, as_nodes(tick_free_));
-  elastic_ = start_elastic_;
-  if (!moved) return true;
-  // What the forces ahead differ by from those that act now moves nothing yet.
-  body_.compute_elastic_forces(as_nodes(elastic_));
-  for (const int which : {kStep, kTick}) {
-    force_ = start_elastic_ - elastic_;
-    clear_prescribed(force_);
-    body_.solve(which, force_);
-    (which == kStep ? free_ : tick_free_) += force_;
-  }
-  return true;
+  // Free motions are those from where the body is. What the forces ahead differ by from those that act there moves
+  // nothing yet: it is taken away for the time being, as if it came from outside.
+  const std::span<Vec3> outside = body_.external_forces();
+  const Eigen::VectorXd kept = flat(outside);
+  flat(outside) += start_elastic_ - elastic_;
+  body_.begin_linearise(std::array{slow_period_, dt_});
+  flat(outside) = kept;
 }
 
 void Reduction::clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const {
@@ -341,52 +220,35 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
     Eigen::VectorXd& place;
     ~GoBack() { body.set_positions(as_nodes(place)); }
   } go_back{body_, place_};
-  if (!linearise_ahead(ahead)) return false;
+  go_ahead(ahead);
+  choose_vertices(distances);
   tick_ = tick;
+  if (!make_vectors()) return false;
   const Basis& before = bases_[newest_];
   newest_ = (newest_ + 1) % bases_.size();
   Basis& basis = bases_[newest_];
   basis.tick = tick;
   basis.used = true;
   basis.place = flat(body_.positions());
-  choose_vertices(distances);
-  int count = 0;
-  add_vector(flat(body_.velocities()), count);
-  add_vector(place_ - basis.place, count);
-  add_vector(tick_free_, count);
-  add_vector(free_, count);
-  if (!push_force_.isZero(0.0)) {
-    for (const int which : {kTick, kStep}) {
-      force_ = push_force_;
-      body_.solve(which, force_);
-      add_vector(force_, count);
-    }
-  }
-  const int own = count;
-  if (free_body_) add_rigid_motions(count);
-  const int must = count;
-  for (int round = 0; round < kStateEchoes; ++round) count = add_echoes(round == 0 ? 0 : count - own, own, count);
-  count = add_answers(kTick, quick_, count);
-  std::vector<double> rank(as_size(count), 1.0);
-  const int lasting = count;
-  count = add_answers(kStep, loads_, count);
-  for (const double x : load_rank_) rank.insert(rank.end(), 3, x);
-  const int echoed = std::min<int>(kEchoes, static_cast<int>(loads_.size()));
-  count = add_echoes(lasting, 3 * echoed, count);
-  for (int i = 0; i < echoed; ++i) rank.insert(rank.end(), 3, kEchoRank * load_rank_[as_size(i)]);
-  basis.states = orthonormalise(must, rank);
-  basis.Phi.leftCols(basis.states).noalias() = C_.leftCols(count) * T_.topLeftCorner(count, basis.states);
-  basis.APhi.leftCols(basis.states).noalias() = AC_.leftCols(count) * T_.topLeftCorner(count, basis.states);
-  basis.Phi.rightCols(kMaxStates - basis.states).setZero();
-  basis.APhi.rightCols(kMaxStates - basis.states).setZero();
-  fill(basis, out);
+  make_basis(basis);
+  out.place = flat(body_.surface().positions);
+  Eigen::MatrixXd true_stiffness;
+  const auto fill_here = [&] {
+    fill(basis, out);
+    fill_residuals(out);
+  };
+  do_both(fill_here, [&] {
+    if (!free_body_) true_stiffness = compute_true_stiffness(basis);
+    fill_handover(before, basis, out);
+  });
+  fill_turning(basis, true_stiffness, out);
   basis.K = out.K.topLeftCorner(basis.states, basis.states);
   basis.D = out.D.topLeftCorner(basis.states, basis.states);
-  fill_turning(basis, out);
+  basis.damping_one = out.damping_one;
+  basis.damping_stiffness = out.damping_stiffness;
+  basis.has_D = out.has_D != 0.0;
   basis.turning = out.turning.topLeftCorner(basis.states, std::min(basis.states, kTurningStates));
   basis.c = out.c.head(basis.states) + out.elastic.head(basis.states);
-  fill_residuals(out);
-  fill_handover(before, basis, out);
   const auto is_finite = [](const auto&... parts) { return (parts.allFinite() && ...); };
   return is_finite(out.place, out.c, out.start, basis.turning, W_, W_step_);
 }

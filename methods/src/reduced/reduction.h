@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "palpate/bodies/fem_body.h"
+#include "palpate/core/second_thread.h"
 #include "reduced/messages.h"
 
 namespace palpate::reduced {
@@ -16,8 +17,8 @@ namespace palpate::reduced {
 /// orthonormal with A(dt), less what adds nothing. Thread: the slow loop's.
 class Reduction {
  public:
-  /// `body` outlives it.
-  Reduction(FemBody& body, double dt, double slow_period);
+  /// `body` outlives it, and so does `second`, which does part of the work; null: all is done in the caller's thread.
+  Reduction(FemBody& body, double dt, double slow_period, SecondThread* second);
 
   const FemBody& body() const noexcept { return body_; }
   /// Whether nothing moves a vertex, for each.
@@ -48,27 +49,40 @@ class Reduction {
     std::uint64_t tick = 0;
     bool used = false;
     int states = 0;
-    Eigen::MatrixXd Phi, APhi;      ///< and A(dt)Φ, of kMaxStates columns
+    RowMatrix Phi, APhi;            ///< and A(dt)Φ, of kMaxStates columns
     Eigen::VectorXd place;          ///< of the nodes [m]
     Eigen::MatrixXd K, D, turning;  ///< of the states, as in BodyView
+    double damping_one = 0.0, damping_stiffness = 0.0;
+    bool has_D = false;
     Eigen::VectorXd c;
   };
-  bool linearise_ahead(double ahead);
+  /// A unit force on a vertex along an axis.
+  struct Load {
+    int vertex, axis;
+    double rank;  ///< what it may weigh in the next period, in (0, 1]
+  };
+  /// Does both, one of them beside the other where there is a second thread. Neither needs what the other writes.
+  template <typename Beside, typename Here>
+  void do_both(Beside beside, Here here);
+  void go_ahead(double ahead);
   Eigen::VectorXd predict_way(double ahead) const;
   double limit_stretch(const Eigen::VectorXd& way) const;
   void choose_vertices(const Distances& distances);
   void clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const;
-  void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
-  int add_answers(int which, std::span<const int> vertices, int count);
+  bool make_vectors();
+  bool begin_answers(int which);
+  void choose_loads(int most);
+  int add_answers(int which, std::span<const Load> loads, int first);
   void solve(int which, int first, int end);
-  int add_echoes(int first, int vectors, int count);
-  void add_rigid_motions(int& count);
-  int orthonormalise(int must, std::span<const double> rank);
+  void add_echoes(int first, int vectors, double rank);
+  void set_rigid_motions(int first);
+  void multiply_system(int first, int end);
+  void make_basis(Basis& basis);
   void fill(const Basis& basis, BodyView<double> out);
-  void fill_turning(const Basis& basis, BodyView<double> out);
+  Eigen::MatrixXd compute_true_stiffness(const Basis& basis);
+  void fill_turning(const Basis& basis, const Eigen::MatrixXd& true_stiffness, BodyView<double> out);
   void fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const;
   void fill_residuals(BodyView<double> out);
-  void multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y);
   void add_to_nodes(int vertex, const Vec3& value, Eigen::Ref<Eigen::VectorXd> nodes) const;
 
   struct Weight {
@@ -81,6 +95,7 @@ class Reduction {
   }
 
   FemBody& body_;
+  SecondThread* second_;
   const double dt_, slow_period_;
   struct Rayleigh {
     double alpha, beta;  ///< D = αM + βK [1/s, s]
@@ -94,18 +109,27 @@ class Reduction {
   std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is
   std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
   std::vector<int> patch_;               ///< vertices
-  std::vector<int> loads_, quick_;       ///< those whose answers are in the basis, to lasting and to sudden forces
-  std::vector<double> load_rank_;        ///< of loads_, in (0, 1]
+  std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
   bool free_body_ = true;                ///< nothing holds it
   double spacing_ = 0.0;                 ///< of the surface's vertices [m]
   BlockRows rows_;
-  Eigen::MatrixXd C_, AC_;  ///< vectors that a basis is made of, and A(dt) times those
-  Eigen::MatrixXd T_;       ///< Φ = C T
-  Eigen::MatrixXd W_, W_step_;
+  // Vectors that a basis is made of. The first `must_` have to be in it, and of those the first `own_` are the states'
+  // own: velocity, way, free motions, answers to the mean force.
+  Eigen::MatrixXd C_, AC_;    ///< and A(dt) times those
+  std::vector<double> rank_;  ///< of each, in (0, 1]
+  int own_ = 0, must_ = 0, count_ = 0;
+  Eigen::MatrixXd W_, W_step_;               ///< of the patch, in a tick and in a slow step, three rows a vertex [m/N]
   Eigen::VectorXd push_force_;               ///< on the nodes in the last period, in the mean [N]
   Eigen::VectorXd start_elastic_, elastic_;  ///< forces where the body is, and where it is linearised [N]
-  Eigen::VectorXd force_, free_, tick_free_, scratch_;
+  Eigen::VectorXd force_, free_;
   Eigen::VectorXd place_;  ///< of the nodes, at the tick that the model is of [m]
 };
+
+template <typename Beside, typename Here>
+void Reduction::do_both(Beside beside, Here here) {
+  if (second_) second_->start([](void* task) noexcept { (*static_cast<Beside*>(task))(); }, &beside);
+  here();
+  second_ ? second_->wait() : beside();
+}
 
 }  // namespace palpate::reduced

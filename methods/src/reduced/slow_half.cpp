@@ -8,8 +8,11 @@ namespace palpate::reduced {
 
 SlowReduced::SlowReduced(const MethodContext& c, const Layout& layout)
     : world_(c.world), dt_(c.dt), slow_period_(c.slow_period), layout_(layout) {
-  for (const int i : layout_.soft)
-    reductions_.emplace_back(dynamic_cast<FemBody&>(*world_.body(i)), c.dt, c.slow_period);
+  for (const int i : layout_.soft) {
+    auto& body = dynamic_cast<FemBody&>(*world_.body(i));
+    if (!second_ && body.allows_two_threads()) second_ = std::make_unique<SecondThread>();
+    reductions_.emplace_back(body, c.dt, c.slow_period, body.allows_two_threads() ? second_.get() : nullptr);
+  }
 }
 
 bool SlowReduced::make_first_model(Model& model) {
