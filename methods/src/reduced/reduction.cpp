@@ -12,11 +12,12 @@ namespace {
 constexpr int kNearVertices = 24;  // of the patch, by distance from the tools; the others bear
 constexpr int kLoads = 32;         // vertices whose answers to a lasting force may be in the basis
 constexpr int kQuickLoads = 10;    // and to one within a tick
+constexpr int kLargeBody = 4500;   // nodes; some 20,000 tets
 
 }  // namespace
 
-Reduction::Reduction(FemBody& body, double dt, double slow_period, SecondThread* second)
-    : body_(body), second_(second), dt_(dt), slow_period_(slow_period), weight_begin_(1, 0) {
+Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* second)
+    : body_(body), second_(second), dt_(settings.dt), slow_period_(settings.slow_period), weight_begin_(1, 0) {
   const BodySurface surface = body.surface();
   const auto vertices = static_cast<int>(surface.positions.size());
   std::vector<BodyPoint> corner(as_size(vertices));
@@ -53,6 +54,12 @@ Reduction::Reduction(FemBody& body, double dt, double slow_period, SecondThread*
     uniform = uniform && std::abs(error) <= 1e-12 * (1.0 + alpha) * body.masses()[as_size(i)];
   }
   if (uniform) rayleigh_ = {alpha, *body.uniform_stiffness_damping()};
+  large_ = body.node_count() > kLargeBody;
+  if (rayleigh_ && (settings.factor_steps > 1 || (settings.factor_steps == 0 && large_))) {
+    aged_.emplace(body, AgedFactors::Settings{{slow_period_, dt_}, alpha, rayleigh_->beta, settings.factor_steps});
+    answer_memory_[kStep].emplace(n, 2 * kMaxStates);
+    answer_memory_[kTick].emplace(n, kMaxStates);
+  }
   double length = 0.0;
   for (const auto& t : surface.triangles)
     length += (surface.positions[as_size(t[1])] - surface.positions[as_size(t[0])]).norm();
@@ -87,7 +94,7 @@ void Reduction::follow(const FastState& fast) {
   tick_ = fast.tick;
   push_force_ = force_;
   // The whole body, coarsely.
-  body_.solve(kStep, force_);
+  solve_well(kStep, force_);
   Eigen::VectorXd velocity = flat(body_.velocities()) + free_ + force_;
   Eigen::VectorXd place = flat(body_.positions()) + time * velocity;
   // What lies in the basis the fast loop knows better.
@@ -247,7 +254,7 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
   basis.damping_one = out.damping_one;
   basis.damping_stiffness = out.damping_stiffness;
   basis.has_D = out.has_D != 0.0;
-  basis.turning = out.turning.topLeftCorner(basis.states, std::min(basis.states, kTurningStates));
+  basis.turning = out.turning.topLeftCorner(basis.states, turning_states(basis.states));
   basis.c = out.c.head(basis.states) + out.elastic.head(basis.states);
   const auto is_finite = [](const auto&... parts) { return (parts.allFinite() && ...); };
   return is_finite(out.place, out.c, out.start, basis.turning, W_, W_step_);

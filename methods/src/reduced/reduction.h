@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
 #include "palpate/bodies/fem_body.h"
 #include "palpate/core/second_thread.h"
+#include "reduced/aged_factors.h"
 #include "reduced/messages.h"
 
 namespace palpate::reduced {
@@ -17,8 +19,12 @@ namespace palpate::reduced {
 /// orthonormal with A(dt), less what adds nothing. Thread: the slow loop's.
 class Reduction {
  public:
+  struct Settings {
+    double dt, slow_period;  ///< [s]
+    int factor_steps = 0;    ///< as in ReducedSettings
+  };
   /// `body` outlives it, and so does `second`, which does part of the work; null: all is done in the caller's thread.
-  Reduction(FemBody& body, double dt, double slow_period, SecondThread* second);
+  Reduction(FemBody& body, const Settings& settings, SecondThread* second);
 
   const FemBody& body() const noexcept { return body_; }
   /// Whether nothing moves a vertex, for each.
@@ -74,7 +80,15 @@ class Reduction {
   void choose_loads(int most);
   int add_answers(int which, std::span<const Load> loads, int first);
   void solve(int which, int first, int end);
-  void add_echoes(int first, int vectors, double rank);
+  void solve_loads(int which, std::span<const Load> loads, bool echo, int first);
+  void solve_well(int which, Eigen::Ref<Eigen::MatrixXd> X);
+  void multiply(double h, const Eigen::Ref<const Eigen::MatrixXd>& X, Eigen::Ref<Eigen::MatrixXd> AX) const;
+  /// How many states have the true stiffness; fewer of a large body, for each takes all elements.
+  int turning_states(int states) const noexcept {
+    return std::min(states, large_ ? kTurningStates / 2 : kTurningStates);
+  }
+  double time_step(int which) const noexcept { return which == kStep ? slow_period_ : dt_; }
+  void add_echoes(int first, int vectors);
   void set_rigid_motions(int first);
   void multiply_system(int first, int end);
   void make_basis(Basis& basis);
@@ -100,10 +114,12 @@ class Reduction {
   struct Rayleigh {
     double alpha, beta;  ///< D = αM + βK [1/s, s]
   };
-  std::optional<Rayleigh> rayleigh_;  ///< unless they differ over the body
-  Eigen::VectorXd mass_;              ///< of each unknown [kg]
-  std::vector<int> weight_begin_;     ///< of each vertex in weights_
-  std::vector<Weight> weights_;       ///< of the nodes that carry it and can move
+  std::optional<Rayleigh> rayleigh_;                          ///< unless they differ over the body
+  Eigen::VectorXd mass_;                                      ///< of each unknown [kg]
+  std::vector<int> weight_begin_;                             ///< of each vertex in weights_
+  std::vector<Weight> weights_;                               ///< of the nodes that carry it and can move
+  std::optional<AgedFactors> aged_;                           ///< of a large body
+  std::array<std::optional<AnswerMemory>, 2> answer_memory_;  ///< then, for each time step
   std::array<Basis, 4> bases_;
   std::size_t newest_ = 0;
   std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is
@@ -111,6 +127,7 @@ class Reduction {
   std::vector<int> patch_;               ///< vertices
   std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
   bool free_body_ = true;                ///< nothing holds it
+  bool large_ = false;                   ///< so large that fewer states have to do
   double spacing_ = 0.0;                 ///< of the surface's vertices [m]
   BlockRows rows_;
   // Vectors that a basis is made of. The first `must_` have to be in it, and of those the first `own_` are the states'

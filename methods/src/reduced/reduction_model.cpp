@@ -63,7 +63,7 @@ void Reduction::fill(const Basis& basis, BodyView<double> out) {
 /// The true derivative of the elastic forces against the first states' motions, by differences: ΦᵀK_TΦ's first
 /// columns. The body is elsewhere afterwards.
 Eigen::MatrixXd Reduction::compute_true_stiffness(const Basis& basis) {
-  const int r = basis.states, count = std::min(r, kTurningStates);
+  const int r = basis.states, count = turning_states(r);
   constexpr double kLength = 1e-4;  // of the way of a difference, as a part of the elements' size
   Eigen::MatrixXd change(mass_.size(), count);
   const Eigen::MatrixXd directions = basis.Phi.leftCols(count);
@@ -84,7 +84,7 @@ Eigen::MatrixXd Reduction::compute_true_stiffness(const Basis& basis) {
 void Reduction::fill_turning(const Basis& basis, const Eigen::MatrixXd& true_stiffness, BodyView<double> out) {
   out.turning.setZero();
   if (free_body_) return;
-  const int r = basis.states, count = std::min(r, kTurningStates);
+  const int r = basis.states, count = turning_states(r);
   out.turning.topLeftCorner(r, count) = true_stiffness - out.K.topLeftCorner(r, count);
   auto corner = out.turning.topLeftCorner(count, count);
   corner = (0.5 * (corner + corner.transpose())).eval();
