@@ -243,11 +243,14 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
   const auto fill_here = [&] {
     fill(basis, out);
     fill_residuals(out);
+    fill_handover(before, basis, 0, kMaxStates / 2, out);
   };
   do_both(fill_here, [&] {
     if (!free_body_) true_stiffness = compute_true_stiffness(basis);
-    fill_handover(before, basis, out);
+    fill_handover(before, basis, kMaxStates / 2, kMaxStates, out);
   });
+  out.before = before.used ? static_cast<double>(before.tick) : -1.0;
+  if (before.used) out.seen_place.noalias() = before.APhi.transpose() * (basis.place - before.place);
   fill_turning(basis, true_stiffness, out);
   basis.K = out.K.topLeftCorner(basis.states, basis.states);
   basis.D = out.D.topLeftCorner(basis.states, basis.states);

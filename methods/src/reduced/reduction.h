@@ -95,7 +95,7 @@ class Reduction {
   void fill(const Basis& basis, BodyView<double> out);
   Eigen::MatrixXd compute_true_stiffness(const Basis& basis);
   void fill_turning(const Basis& basis, const Eigen::MatrixXd& true_stiffness, BodyView<double> out);
-  void fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const;
+  void fill_handover(const Basis& before, const Basis& basis, int first, int end, BodyView<double> out) const;
   void fill_residuals(BodyView<double> out);
   void add_to_nodes(int vertex, const Vec3& value, Eigen::Ref<Eigen::VectorXd> nodes) const;
 

@@ -103,12 +103,12 @@ void Reduction::fill_turning(const Basis& basis, const Eigen::MatrixXd& true_sti
   out.turning.setZero();
 }
 
-/// What the model before this one sees of this one: for the fast loop, which goes on from where it is.
-void Reduction::fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const {
-  out.before = before.used ? static_cast<double>(before.tick) : -1.0;
+/// What the model before this one sees of this one: for the fast loop, which goes on from where it is. Of the states
+/// from `first` to before `end`.
+void Reduction::fill_handover(const Basis& before, const Basis& basis, int first, int end, BodyView<double> out) const {
   if (!before.used) return;
-  out.seen.noalias() = before.APhi.transpose() * basis.Phi;
-  out.seen_place.noalias() = before.APhi.transpose() * (basis.place - before.place);
+  out.seen.middleCols(first, end - first).noalias() =
+      before.APhi.transpose() * basis.Phi.middleCols(first, end - first);
 }
 
 /// What a tick, and a slow step, do to vertices beyond what the states do: exactly within the patch, by the vertex's
