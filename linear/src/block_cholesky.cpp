@@ -170,22 +170,46 @@ bool BasicBlockCholesky<T>::factor(const BlockMatrix& a) noexcept {
 template <typename T>
 bool BasicBlockCholesky<T>::factor_shifted(const BlockMatrix& a, double shift) noexcept {
   failed_block_ = -1;
+  next_front_ = 0;
   for (int f = 0; f < fronts(); ++f) {
-    const Front& front = tree_->fronts[f];
-    T* panel = panels_.data() + front.panel;
-    assemble_front(f, a, shift);
-    const int bad = front::factor_panel(front.shape, panel, inverse_diagonal_.data() + front.slab);
-    if (bad >= 0) {
-      failed_block_ = tree_->order[front.first + bad / 3];
-      return false;
-    }
-    if (front.shape.rows == 0) continue;
-    T* update = updates_[front.parity].data() + front.update;
-    front::compute_update(front.shape, panel, update);
-    for (int c = front.children_begin; c < front.children_end; ++c) {
-      const Front& child = tree_->fronts[tree_->children[c]];
-      front::add_to_update(*tree_, child, updates_[child.parity].data() + child.update, update);
-    }
+    if (!factor_front(f, a, shift)) return false;
+  }
+  return true;
+}
+
+template <typename T>
+typename BasicBlockCholesky<T>::Progress BasicBlockCholesky<T>::factor_some(const BlockMatrix& a,
+                                                                            double operations) noexcept {
+  assert(&a.pattern() == pattern_.get());
+  failed_block_ = -1;
+  shift_ = 0.0;
+  while (next_front_ < fronts() && operations > 0.0) {
+    operations -= compute_operations(tree_->fronts[next_front_].shape);
+    if (factor_front(next_front_++, a, 0.0)) continue;
+    next_front_ = 0;
+    return Progress::kFailed;
+  }
+  if (next_front_ < fronts()) return Progress::kUnderWay;
+  next_front_ = 0;
+  return Progress::kDone;
+}
+
+template <typename T>
+bool BasicBlockCholesky<T>::factor_front(int f, const BlockMatrix& a, double shift) noexcept {
+  const Front& front = tree_->fronts[f];
+  T* panel = panels_.data() + front.panel;
+  assemble_front(f, a, shift);
+  const int bad = front::factor_panel(front.shape, panel, inverse_diagonal_.data() + front.slab);
+  if (bad >= 0) {
+    failed_block_ = tree_->order[front.first + bad / 3];
+    return false;
+  }
+  if (front.shape.rows == 0) return true;
+  T* update = updates_[front.parity].data() + front.update;
+  front::compute_update(front.shape, panel, update);
+  for (int c = front.children_begin; c < front.children_end; ++c) {
+    const Front& child = tree_->fronts[tree_->children[c]];
+    front::add_to_update(*tree_, child, updates_[child.parity].data() + child.update, update);
   }
   return true;
 }
@@ -221,8 +245,8 @@ void BasicBlockCholesky<T>::assemble_front(int f, const BlockMatrix& a, double s
 
 template <typename T>
 void BasicBlockCholesky<T>::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
-  // A whole strip costs about as much as three single ones, which wait for memory.
-  constexpr Eigen::Index kFewest = 3;
+  // Single ones wait for memory, so that two cost about as much as a strip of one vector.
+  constexpr Eigen::Index kFewest = 2;
   for (Eigen::Index first = 0; first < x.cols();) {
     const Eigen::Index count = std::min<Eigen::Index>(kRows<T>, x.cols() - first);
     if (count < kFewest) {
@@ -272,7 +296,7 @@ void BasicBlockCholesky<T>::solve_strip(double* x, int columns, Eigen::Index str
   }
   for (int f = fronts() - 1; f >= 0; --f) {
     const Front& front = tree_->fronts[f];
-    front::backward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab_.data(),
+    front::backward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, strip,
                     gathered_.data());
   }
   for (int c = 0; c < columns; ++c) {

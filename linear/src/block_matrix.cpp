@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "palpate/core/error.h"
+#include "palpate/core/simd.h"
 
 namespace palpate {
 namespace {
@@ -98,6 +99,55 @@ void BlockMatrix::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Re
       y_j += values_[at].transpose() * x.segment<3>(i);
     }
     y.segment<3>(3 * j) += y_j;
+  }
+}
+
+void BlockMatrix::multiply_columns(const Eigen::Ref<const Eigen::MatrixXd>& X, Eigen::Ref<Eigen::MatrixXd> Y) const {
+  // Eight columns at a time, side by side, so that a block is read once for all of them.
+  constexpr int kWidth = 8;
+  using simd::Double4;
+  Eigen::Matrix<double, kWidth, Eigen::Dynamic> x(kWidth, X.rows()), y(kWidth, X.rows());
+  // A row of a block, three numbers, times three scalars of the eight vectors.
+  const auto add = [](Double4* to, const double* m, const Double4* from) {
+    for (int v = 0; v < 2; ++v) {
+      to[v] = simd::madd(simd::fill(m[0]), from[v], to[v]);
+      to[v] = simd::madd(simd::fill(m[1]), from[2 + v], to[v]);
+      to[v] = simd::madd(simd::fill(m[2]), from[4 + v], to[v]);
+    }
+  };
+  const auto read = [](const double* p, Double4* to) {
+    for (int v = 0; v < 6; ++v) to[v] = simd::load(p + 4 * v);
+  };
+  const auto write = [](const Double4* from, double* p) {
+    for (int v = 0; v < 6; ++v) simd::store(p + 4 * v, from[v]);
+  };
+  for (Eigen::Index first = 0; first < X.cols(); first += kWidth) {
+    const Eigen::Index count = std::min<Eigen::Index>(kWidth, X.cols() - first);
+    x.bottomRows(kWidth - count).setZero();
+    x.topRows(count) = X.middleCols(first, count).transpose();
+    y.setZero();
+    for (int j = 0; j < pattern_->blocks(); ++j) {
+      const int begin = pattern_->column_begin(j), end = pattern_->column_begin(j + 1);
+      Double4 x_j[6], y_j[6];
+      read(x.data() + 3 * kWidth * static_cast<std::ptrdiff_t>(j), x_j);
+      read(y.data() + 3 * kWidth * static_cast<std::ptrdiff_t>(j), y_j);
+      const auto add_transposed = [&](const Mat3& m, const Double4* from) {
+        for (int k = 0; k < 3; ++k) add(y_j + 2 * k, m.col(k).data(), from);
+      };
+      add_transposed(values_[begin], x_j);  // symmetric
+      for (int at = begin + 1; at < end; ++at) {
+        const std::ptrdiff_t i = 3 * kWidth * static_cast<std::ptrdiff_t>(pattern_->row(at));
+        Double4 x_i[6], y_i[6];
+        read(x.data() + i, x_i);
+        read(y.data() + i, y_i);
+        add_transposed(values_[at], x_i);
+        const Mat3 turned = values_[at].transpose();
+        for (int k = 0; k < 3; ++k) add(y_i + 2 * k, turned.col(k).data(), x_j);
+        write(y_i, y.data() + i);
+      }
+      write(y_j, y.data() + 3 * kWidth * static_cast<std::ptrdiff_t>(j));
+    }
+    Y.middleCols(first, count) = y.topRows(count).transpose();
   }
 }
 

@@ -30,7 +30,8 @@ void forward(const FrontTree& tree, const Front& front, const T* panel, const T*
 /// The front's part of X ← X L⁻¹ in one strip, all later fronts done. `rows` is room for kRows · kRows scalars a row
 /// strip.
 template <typename T>
-void backward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* strip, T* rows) noexcept;
+void backward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse,
+              const RightHandStrip<T>& strip, T* rows) noexcept;
 
 /// The same for a single right-hand side; `local` is room for kRows scalars a strip of the front.
 template <typename T>

@@ -107,7 +107,7 @@ inline void subtract_below(const T* x, const T* rows, int depth, std::span<const
 }
 
 /// Columns c … c + 3 of a strip of right-hand sides, all later columns of the front and the rows below it known.
-template <typename T>
+template <typename Range, typename T>
 void finish_backward(const FrontShape& shape, const T* panel, const T* inverse, T* strip, int c,
                      const T* rows) noexcept {
   const int pivot_strips = shape.pivot_strips();
@@ -115,16 +115,16 @@ void finish_backward(const FrontShape& shape, const T* panel, const T* inverse, 
   for (int j = 0; j < kColumns; ++j) column[j] = strip + kRows<T> * (c + j);
   for (int t = 0; t < shape.row_strips(); ++t) {
     const T* block = panel + shape.panel_offset(pivot_strips + t) + kRows<T> * c;
-    tile::subtract_product<1, kRows<T>>(rows + kRows<T> * kRows<T> * as_size(t), block, kRows<T>, column);
+    tile::subtract_product<1, kRows<T>, Range>(rows + kRows<T> * kRows<T> * as_size(t), block, kRows<T>, column);
   }
   for (int s = c / kRows<T>; s < pivot_strips; ++s) {
     const int first = std::max(kRows<T> * s, c + kColumns);
     const int depth = std::min(kRows<T> * (s + 1), shape.padded_columns()) - first;
     const T* block = panel + shape.panel_offset(s) + kRows<T> * c + (first - kRows<T> * s);
-    tile::subtract_product<1, kRows<T>>(strip + kRows<T> * first, block, depth, column);
+    tile::subtract_product<1, kRows<T>, Range>(strip + kRows<T> * first, block, depth, column);
   }
   const T* diagonal = panel + shape.panel_offset(c / kRows<T>) + kRows<T> * c + c % kRows<T>;
-  tile::solve_tile_transposed(strip + kRows<T> * c, diagonal, inverse + c);
+  tile::solve_tile_transposed<Range>(strip + kRows<T> * c, diagonal, inverse + c);
 }
 
 }  // namespace
@@ -152,16 +152,18 @@ void forward(const FrontTree& tree, const Front& front, const T* panel, const T*
 }
 
 template <typename T>
-void backward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* strip, T* rows) noexcept {
+void backward(const FrontTree& tree, const Front& front, const T* panel, const T* inverse,
+              const RightHandStrip<T>& strip, T* rows) noexcept {
   const int* slabs = tree.row_slabs.data() + front.rows_begin;
   for (int r = 0; r < kRows<T> * front.shape.row_strips(); ++r) {
-    const T* column = strip + kRows<T> * as_size(slabs[r]);
-    std::copy(column, column + kRows<T>, rows + kRows<T> * as_size(r));
+    const T* column = strip.begin + kRows<T> * as_size(slabs[r]);
+    std::copy(column, column + kLanes<T> * strip.vectors, rows + kRows<T> * as_size(r));
   }
-  T* own = strip + kRows<T> * as_size(front.slab);
-  for (int c = front.shape.padded_columns() - kColumns; c >= 0; c -= kColumns) {
-    finish_backward(front.shape, panel, inverse, own, c, rows);
-  }
+  T* own = strip.begin + kRows<T> * as_size(front.slab);
+  with_vectors(strip.vectors, [&](auto range) {
+    for (int c = front.shape.padded_columns() - kColumns; c >= 0; c -= kColumns)
+      finish_backward<decltype(range)>(front.shape, panel, inverse, own, c, rows);
+  });
 }
 
 template <typename T>
@@ -222,8 +224,10 @@ template void forward(const FrontTree&, const Front&, const double*, const doubl
                       std::span<const RightHandStrip<double>>) noexcept;
 template void forward(const FrontTree&, const Front&, const float*, const float*,
                       std::span<const RightHandStrip<float>>) noexcept;
-template void backward(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;
-template void backward(const FrontTree&, const Front&, const float*, const float*, float*, float*) noexcept;
+template void backward(const FrontTree&, const Front&, const double*, const double*, const RightHandStrip<double>&,
+                       double*) noexcept;
+template void backward(const FrontTree&, const Front&, const float*, const float*, const RightHandStrip<float>&,
+                       float*) noexcept;
 template void forward_one(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;
 template void forward_one(const FrontTree&, const Front&, const float*, const float*, float*, float*) noexcept;
 template void backward_one(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;

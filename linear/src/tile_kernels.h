@@ -195,10 +195,10 @@ inline int factor_diagonal(T* t, T* inverse) noexcept {
 }
 
 /// X T = C in place, else as solve_tile().
-template <typename T>
+template <typename Range = AllVectors, typename T>
 inline void solve_tile_transposed(T* tile, const T* t, const T* inverse) noexcept {
   constexpr int n = kRows<T>;
-  for (int v = 0; v < kVectors; ++v) {
+  for (int v = Range::kFirst; v < Range::kLast; ++v) {
     T* c = tile + kLanes<T> * v;
     const Vector<T> x3 = load(c + 3 * n) * inverse[3];
     const Vector<T> x2 = subtract_multiple(load(c + 2 * n), x3, fill(t[2 * n + 3])) * inverse[2];

@@ -339,6 +339,32 @@ TYPED_TEST(BlockCholeskyOf, GivesTheSameBitsEveryTimeAndInAnotherObject) {
   EXPECT_EQ(compute_bits(fresh, first.matrix, J), expected);
 }
 
+// However small the pieces, and whatever was factored before.
+TYPED_TEST(BlockCholeskyOf, FactoredInPiecesHasTheBitsOfFactoredAtOnce) {
+  std::mt19937_64 random(12);
+  for (const System& system : make_systems()) {
+    BasicBlockCholesky<TypeParam> whole(system.pattern), pieces(system.pattern);
+    ASSERT_TRUE(whole.factor(system.matrix));
+    const Eigen::MatrixXd b = random_matrix(system.pattern->scalars(), 3, random);
+    Eigen::MatrixXd x = b;
+    whole.solve(x);
+    for (const int parts : {1, 3, 7}) {
+      using Progress = typename BasicBlockCholesky<TypeParam>::Progress;
+      Progress progress = Progress::kUnderWay;
+      int calls = 0;
+      while (progress == Progress::kUnderWay) {
+        progress = pieces.factor_some(system.matrix, whole.floating_point_operations() / parts);
+        ++calls;
+      }
+      ASSERT_EQ(progress, Progress::kDone);
+      EXPECT_LE(calls, parts + 1);
+      Eigen::MatrixXd y = b;
+      pieces.solve(y);
+      EXPECT_EQ(x, y);
+    }
+  }
+}
+
 TYPED_TEST(BlockCholeskyOf, TwoThreadsGiveTheBitsOfOne) {
   std::mt19937_64 random(10);
   const System first = make_grid_laplacian(8, 8, 8, 0.05);

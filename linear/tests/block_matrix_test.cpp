@@ -55,6 +55,18 @@ TEST(BlockPattern, RefusesGroupsThatNameNoBlockOrOneTwice) {
   EXPECT_NO_THROW(BlockPattern(3, fixed));
 }
 
+TEST(BlockMatrix, ManyColumnsAreMultipliedAsTheDenseMatrixDoes) {
+  std::mt19937_64 random(5);
+  for (const int columns : {1, 7, 8, 19}) {
+    const System system = reference::make_random_system(30, 40, random);
+    const int n = system.pattern->scalars();
+    const Eigen::MatrixXd X = random_matrix(n, columns, random), dense = system.matrix.make_dense();
+    Eigen::MatrixXd Y(n, columns);
+    system.matrix.multiply_columns(X, Y);
+    EXPECT_LE((Y - dense * X).cwiseAbs().maxCoeff(), sum_tolerance(n, dense.cwiseAbs().maxCoeff())) << columns;
+  }
+}
+
 TEST(BlockMatrix, AssemblesTheSumOfElementMatrices) {
   std::mt19937_64 random(1);
   const int n = 20;

@@ -18,6 +18,7 @@
 #include "palpate/methods/interpolation_settings.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/limited_settings.h"
+#include "palpate/methods/reduced_settings.h"
 #include "point_world.h"
 #include "reduced/reduced.h"
 #include "reference/reference.h"
@@ -31,7 +32,7 @@ std::deque<MethodInfo> make_own_methods() {
   return {
       {"reference", "the whole world at the fast rate: the truth", &make_reference, &refuse_world},
       {"reduced", "a small world that lives in the fast loop, with soft bodies reduced to what the hand can feel",
-       &make_reduced, &refuse_reduced},
+       &make_reduced, &refuse_reduced, SettingsChoice::own<ReducedSettings>("how large bodies are done")},
       {"direct", "the whole world at the slow rate, its force held between steps", &make_direct, &refuse_world,
        SettingsChoice::own<DirectSettings>("the last force, held")},
       {"halfspace", "the closest contact as one half-space, updated at the slow rate (SCM)", &make_halfspace,

@@ -32,6 +32,7 @@ class SlowReduced final : public SlowHalf {
   World& world_;
   const double dt_, slow_period_;
   const Layout layout_;
+  std::unique_ptr<SecondThread> second_;  ///< does part of what a model takes; null: all bodies are small
   std::vector<Reduction> reductions_;
   Reduction::Distances distances_;  ///< of one body's vertices
   std::vector<Vec3> points_;        ///< on a body's surface [m]

@@ -10,7 +10,7 @@
 // fixed size and numbers behind it, whose places a Layout knows that both halves share.
 namespace palpate::reduced {
 
-inline constexpr int kMaxStates = 96;         ///< of one soft body; a multiple of three, for they come in blocks
+inline constexpr int kMaxStates = 120;        ///< of one soft body; a multiple of three, for they come in blocks
 inline constexpr int kTurningStates = 24;     ///< the first ones, whose forces change as elements turn
 inline constexpr int kMaxPatchVertices = 96;  ///< whose answer within a tick is known exactly
 

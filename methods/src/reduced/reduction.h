@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -7,6 +8,8 @@
 
 #include "palpate/bodies/elastic_forces.h"
 #include "palpate/bodies/fem_body.h"
+#include "palpate/core/second_thread.h"
+#include "reduced/aged_factors.h"
 #include "reduced/messages.h"
 
 namespace palpate::reduced {
@@ -18,8 +21,12 @@ namespace palpate::reduced {
 /// orthonormal with A(dt), less what adds nothing. Thread: the slow loop's.
 class Reduction {
  public:
-  /// `body` outlives it.
-  Reduction(FemBody& body, double dt, double slow_period);
+  struct Settings {
+    double dt, slow_period;  ///< [s]
+    int factor_steps = 0;    ///< as in ReducedSettings
+  };
+  /// `body` outlives it, and so does `second`, which does part of the work; null: all is done in the caller's thread.
+  Reduction(FemBody& body, const Settings& settings, SecondThread* second);
 
   const FemBody& body() const noexcept { return body_; }
   /// Whether nothing moves a vertex, for each.
@@ -49,29 +56,50 @@ class Reduction {
     std::uint64_t tick = 0;
     bool used = false;
     int states = 0;
-    Eigen::MatrixXd Phi, APhi;      ///< and A(dt)Φ, of kMaxStates columns
+    RowMatrix Phi, APhi;            ///< and A(dt)Φ, of kMaxStates columns
     std::vector<Mat3> turned;       ///< how far elements around the nodes have turned from their rest at x₀
     Eigen::MatrixXd K, D, turning;  ///< of the states, as in BodyView
-    Eigen::VectorXd force;          ///< on the nodes but for the elastic ones [N]
+    double damping_one = 0.0, damping_stiffness = 0.0;
+    bool has_D = false;
+    Eigen::VectorXd force;  ///< on the nodes but for the elastic ones [N]
   };
-  bool linearise_ahead(double ahead);
+  /// A unit force on a vertex along an axis.
+  struct Load {
+    int vertex, axis;
+    double rank;  ///< what it may weigh in the next period, in (0, 1]
+  };
+  /// Does both, one of them beside the other where there is a second thread. Neither needs what the other writes.
+  template <typename Beside, typename Here>
+  void do_both(Beside beside, Here here);
+  void go_ahead(double ahead);
   Eigen::VectorXd predict_way(double ahead);
   void compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned);
+  void turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const;
   double limit_stretch(const Eigen::VectorXd& way) const;
   void choose_vertices(const Distances& distances);
-  void turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const;
   void clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const;
-  void add_vector(const Eigen::Ref<const Eigen::VectorXd>& x, int& count);
-  int add_answers(int which, std::span<const int> vertices, int count);
+  bool make_vectors();
+  bool begin_answers(int which);
+  void choose_loads(int most);
+  int add_answers(int which, std::span<const Load> loads, int first);
   void solve(int which, int first, int end);
-  int add_echoes(int first, int vectors, int count);
-  void add_rigid_motions(int& count);
-  int orthonormalise(int must, std::span<const double> rank);
+  void solve_loads(int which, std::span<const Load> loads, bool echo, int first);
+  void solve_well(int which, Eigen::Ref<Eigen::MatrixXd> X);
+  void multiply(double h, const Eigen::Ref<const Eigen::MatrixXd>& X, Eigen::Ref<Eigen::MatrixXd> AX) const;
+  /// How many states have the true stiffness; fewer of a large body, for each takes all elements.
+  int turning_states(int states) const noexcept {
+    return std::min(states, large_ ? kTurningStates / 2 : kTurningStates);
+  }
+  double time_step(int which) const noexcept { return which == kStep ? slow_period_ : dt_; }
+  void add_echoes(int first, int vectors);
+  void set_rigid_motions(int first);
+  void multiply_system(int first, int end);
+  void make_basis(Basis& basis);
   void fill(Basis& basis, BodyView<double> out);
-  void fill_turning(const Basis& basis, BodyView<double> out);
-  void fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const;
+  Eigen::MatrixXd compute_true_stiffness(const Basis& basis);
+  void fill_turning(const Basis& basis, const Eigen::MatrixXd& true_stiffness, BodyView<double> out);
+  void fill_handover(const Basis& before, const Basis& basis, int first, int end, BodyView<double> out) const;
   void fill_residuals(BodyView<double> out);
-  void multiply_system(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y);
   void add_to_nodes(int vertex, const Vec3& value, Eigen::Ref<Eigen::VectorXd> nodes) const;
 
   struct Weight {
@@ -84,41 +112,54 @@ class Reduction {
   }
 
   FemBody& body_;
+  SecondThread* second_;
   const double dt_, slow_period_;
   struct Rayleigh {
     double alpha, beta;  ///< D = αM + βK [1/s, s]
   };
-  std::optional<Rayleigh> rayleigh_;  ///< unless they differ over the body
-  Eigen::VectorXd mass_;              ///< of each unknown [kg]
-  std::vector<int> weight_begin_;     ///< of each vertex in weights_
-  std::vector<Weight> weights_;       ///< of the nodes that carry it and can move
+  std::optional<Rayleigh> rayleigh_;                          ///< unless they differ over the body
+  Eigen::VectorXd mass_;                                      ///< of each unknown [kg]
+  std::vector<int> weight_begin_;                             ///< of each vertex in weights_
+  std::vector<Weight> weights_;                               ///< of the nodes that carry it and can move
+  std::optional<AgedFactors> aged_;                           ///< of a large body
+  std::array<std::optional<AnswerMemory>, 2> answer_memory_;  ///< then, for each time step
   std::array<Basis, 4> bases_;
   std::size_t newest_ = 0;
-  std::uint64_t tick_ = 0;                         ///< of the fast loop, at which the body is
-  const Basis* followed_ = nullptr;                ///< to which the fast loop's states belonged then …
-  Eigen::VectorXd speed_;                          ///< … q̇ …
-  std::vector<Mat3> turns_;                        ///< … and R of the nodes
+  std::uint64_t tick_ = 0;               ///< of the fast loop, at which the body is
+  const Basis* followed_ = nullptr;      ///< to which the fast loop's states belonged then …
+  Eigen::VectorXd speed_;                ///< … q̇ …
+  std::vector<Mat3> turns_;              ///< … and R of the nodes
+  std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
+  std::vector<int> patch_;               ///< vertices
+  std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
+  bool free_body_ = true;                ///< nothing holds it
+  bool large_ = false;                   ///< so large that fewer states have to do
+  double spacing_ = 0.0;                 ///< of the surface's vertices [m]
+  BlockRows rows_;
+  // Vectors that a basis is made of. The first `must_` have to be in it, and of those the first `own_` are the states'
+  // own: velocities now and when the model comes, free motions, answers to the mean force.
+  Eigen::MatrixXd C_, AC_;    ///< and A(dt) times those
+  std::vector<double> rank_;  ///< of each, in (0, 1]
+  int own_ = 0, must_ = 0, count_ = 0;
+  Eigen::MatrixXd W_, W_step_;               ///< of the patch, in a tick and in a slow step, three rows a vertex [m/N]
+  Eigen::VectorXd push_force_;               ///< on the nodes in the last period, in the mean [N]
+  Eigen::VectorXd start_elastic_, elastic_;  ///< forces where the body is, and where it is linearised [N]
+  Eigen::VectorXd force_;                    ///< scratch
+  Eigen::VectorXd place_;                    ///< of the nodes, at the tick that the model is of [m]
+  Eigen::VectorXd ahead_place_;              ///< and where the body is linearised [m]
+  Eigen::VectorXd start_velocity_;           ///< at that tick, in the nodes' frames where it is linearised [m/s]
+  static constexpr int kSamples = 3;
+  Eigen::MatrixXd predicted_;                      ///< velocities when the model comes and later [m/s]; or none
   std::unique_ptr<ElasticForces> elements_;        ///< asked how far elements have turned
   std::vector<Mat3> start_turned_, ahead_turned_;  ///< that, where the body is, and where it is linearised
   std::vector<Vec3> node_scratch_;
-  std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
-  std::vector<int> patch_;               ///< vertices
-  std::vector<int> loads_, quick_;       ///< those whose answers are in the basis, to lasting and to sudden forces
-  std::vector<double> load_rank_;        ///< of loads_, in (0, 1]
-  bool free_body_ = true;                ///< nothing holds it
-  double spacing_ = 0.0;                 ///< of the surface's vertices [m]
-  BlockRows rows_;
-  Eigen::MatrixXd C_, AC_;  ///< vectors that a basis is made of, and A(dt) times those
-  Eigen::MatrixXd T_;       ///< Φ = C T
-  Eigen::MatrixXd W_, W_step_;
-  Eigen::VectorXd push_force_;               ///< on the nodes in the last period, in the mean [N]
-  Eigen::VectorXd start_elastic_, elastic_;  ///< forces where the body is, and where it is linearised [N]
-  Eigen::VectorXd force_, free_, tick_free_, scratch_;
-  Eigen::VectorXd place_;        ///< of the nodes, at the tick that the model is of [m]
-  Eigen::VectorXd ahead_place_;  ///< and where the body is linearised [m]
-  static constexpr int kSamples = 3;
-  Eigen::MatrixXd predicted_;       ///< velocities when the model will come and be used [m/s]; or none
-  Eigen::VectorXd start_velocity_;  ///< at that tick, in the nodes' frames where it is linearised [m/s]
 };
+
+template <typename Beside, typename Here>
+void Reduction::do_both(Beside beside, Here here) {
+  if (second_) second_->start([](void* task) noexcept { (*static_cast<Beside*>(task))(); }, &beside);
+  here();
+  second_ ? second_->wait() : beside();
+}
 
 }  // namespace palpate::reduced

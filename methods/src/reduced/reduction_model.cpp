@@ -22,7 +22,7 @@ void Reduction::fill(Basis& basis, BodyView<double> out) {
   out.has_D = rayleigh_ ? 0.0 : 1.0;
   if (rayleigh_) {  // 1 = A(dt) = (1/dt + α) M + (dt + β) K
     const auto [alpha, beta] = *rayleigh_;
-    const Eigen::MatrixXd root = mass_.cwiseSqrt().asDiagonal() * Phi;
+    const RowMatrix root = mass_.cwiseSqrt().asDiagonal() * Phi;
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(r, r);
     M.selfadjointView<Eigen::Lower>().rankUpdate(root.transpose());
     M.triangularView<Eigen::StrictlyUpper>() = M.transpose();
@@ -31,24 +31,27 @@ void Reduction::fill(Basis& basis, BodyView<double> out) {
     out.damping_one = alpha * dt_ / (1.0 + alpha * dt_);
     out.damping_stiffness = beta - out.damping_one * (dt_ + beta);
   } else {
+    const Eigen::MatrixXd columns = Phi;
     Eigen::MatrixXd product(Phi.rows(), r);
-    for (int i = 0; i < r; ++i) body_.stiffness().multiply(Phi.col(i), product.col(i));
+    for (int i = 0; i < r; ++i) body_.stiffness().multiply(columns.col(i), product.col(i));
     K.noalias() = Phi.transpose() * product;
-    for (int i = 0; i < r; ++i) body_.multiply_damping(Phi.col(i), product.col(i));
+    for (int i = 0; i < r; ++i) body_.multiply_damping(columns.col(i), product.col(i));
     D.noalias() = Phi.transpose() * product;
   }
   out.states = r;
-  // What acts beside the elements: all forces, less theirs, less damping.
-  body_.multiply_damping(flat(body_.velocities()), scratch_);
-  basis.force = flat(body_.forces()) - elastic_ + scratch_;
+  // What acts beside the elements: all forces, less theirs, less damping. Theirs were those of where the body is.
+  Eigen::VectorXd elastic = start_elastic_, damping(mass_.size());
+  turn_ahead(elastic);
+  body_.multiply_damping(flat(body_.velocities()), damping);
+  basis.force = flat(body_.forces()) - elastic + damping;
   out.node_force = basis.force;
   // The velocity is among the first vectors, so all of it is in the basis.
   out.start.setZero();
   out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * start_velocity_;
-  force_ = start_elastic_ + basis.force;
-  turn_ahead(force_);
+  Eigen::VectorXd start_force = start_elastic_ + basis.force;
+  turn_ahead(start_force);
   out.start_force.setZero();
-  out.start_force.head(r).noalias() = Phi.transpose() * force_;
+  out.start_force.head(r).noalias() = Phi.transpose() * start_force;
   out.node_Phi = basis.Phi.cast<float>();
   out.node_start = place_;
   for (int i = 0; i < body_.node_count(); ++i) {
@@ -56,37 +59,41 @@ void Reduction::fill(Basis& basis, BodyView<double> out) {
     out.node_turn.middleCols<3>(3 * i) = ahead_turned_[as_size(i)];
     out.node_start_turn.middleCols<3>(3 * i) = start_turned_[as_size(i)];
   }
-  const auto place = body_.surface().positions;
-  for (int v = 0; v < static_cast<int>(place.size()); ++v) {
+  for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
     auto rows = out.Phi.middleRows<3>(3 * v);
     rows.setZero();
-    for (const Weight& w : weights(v)) rows.leftCols(r).noalias() += w.weight * Phi.middleRows<3>(3 * w.node);
+    for (const Weight& w : weights(v)) rows += w.weight * basis.Phi.middleRows<3>(3 * w.node);
   }
 }
 
-/// By differences of the elastic forces. Not of a body that nothing holds: as it turns, its stresses turn against the
-/// forces of its contacts, which do not, and only those contacts, which are not in T, keep it from turning ever faster.
-void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
-  out.turning.setZero();
-  if (free_body_) return;
-  const int r = basis.states, count = std::min(r, kTurningStates);
+/// The true derivative of the elastic forces against the first states' motions, by differences: ΦᵀK_TΦ's first
+/// columns. The body is elsewhere afterwards.
+Eigen::MatrixXd Reduction::compute_true_stiffness(const Basis& basis) {
+  const int r = basis.states, count = turning_states(r);
   constexpr double kLength = 1e-4;  // of the way of a difference, as a part of the elements' size
-  Eigen::VectorXd here = Eigen::VectorXd::Zero(mass_.size()), there = here, place = here;
-  body_.compute_elastic_forces(as_nodes(here));
+  Eigen::MatrixXd change(mass_.size(), count);
+  const Eigen::MatrixXd directions = basis.Phi.leftCols(count);
+  Eigen::VectorXd there(mass_.size()), place(mass_.size());
   for (int j = 0; j < count; ++j) {
-    const auto direction = basis.Phi.col(j);
+    const auto direction = directions.col(j);
     const double length = kLength * spacing_ / direction.cwiseAbs().maxCoeff();
     place = ahead_place_ + length * direction;
     body_.set_positions(as_nodes(place));
     body_.compute_elastic_forces(as_nodes(there));
-    there = (here - there) / length;
-    out.turning.col(j).head(r).noalias() = basis.Phi.leftCols(r).transpose() * there;
-    out.turning.col(j).head(r) -= out.K.col(j).head(r);
+    change.col(j) = (elastic_ - there) / length;
   }
+  return basis.Phi.leftCols(r).transpose() * change;
+}
+
+/// Not of a body that nothing holds: as it turns, its stresses turn against the forces of its contacts, which do not,
+/// and only those contacts, which are not in T, keep it from turning ever faster.
+void Reduction::fill_turning(const Basis& basis, const Eigen::MatrixXd& true_stiffness, BodyView<double> out) {
+  out.turning.setZero();
+  if (free_body_) return;
+  const int r = basis.states, count = turning_states(r);
+  out.turning.topLeftCorner(r, count) = true_stiffness - out.K.topLeftCorner(r, count);
   auto corner = out.turning.topLeftCorner(count, count);
   corner = (0.5 * (corner + corner.transpose())).eval();
-  place = ahead_place_;
-  body_.set_positions(as_nodes(place));
   // T is known in part, and a body that is about to buckle yields ever further in a linear model: so much of T is taken
   // that every motion keeps a share of its stiffness.
   constexpr double kLeastStiffness = 0.5;
@@ -102,18 +109,17 @@ void Reduction::fill_turning(const Basis& basis, BodyView<double> out) {
   out.turning.setZero();
 }
 
-/// How the states of the model before become those of this one.
-void Reduction::fill_handover(const Basis& before, const Basis& basis, BodyView<double> out) const {
-  out.before = before.used ? static_cast<double>(before.tick) : -1.0;
-  out.carry.setZero();
+/// How states of the model before, from `first` to before `end`, become those of this one.
+void Reduction::fill_handover(const Basis& before, const Basis& basis, int first, int end, BodyView<double> out) const {
+  auto carry = out.carry.middleCols(first, end - first);
+  carry.setZero();
   if (!before.used) return;
-  const int r = basis.states, b = before.states;
-  Eigen::MatrixXd turned(basis.Phi.rows(), b);  // Φ of the model before in this one's frames
+  RowMatrix turned(basis.Phi.rows(), end - first);  // Φ of the model before in this one's frames
   for (int i = 0; i < body_.node_count(); ++i) {
     const Mat3 on = basis.turned[as_size(i)] * before.turned[as_size(i)].transpose();
-    turned.middleRows<3>(3 * i).noalias() = on * before.Phi.middleRows<3>(3 * i).leftCols(b);
+    turned.middleRows<3>(3 * i).noalias() = on * before.Phi.middleRows<3>(3 * i).middleCols(first, end - first);
   }
-  out.carry.topLeftCorner(r, b).noalias() = basis.APhi.leftCols(r).transpose() * turned;
+  carry.noalias() = basis.APhi.transpose() * turned;
 }
 
 /// What a tick, and a slow step, do to vertices beyond what the states do: exactly within the patch, by the vertex's
@@ -122,19 +128,12 @@ void Reduction::fill_residuals(BodyView<double> out) {
   const int r = static_cast<int>(out.states), p = static_cast<int>(patch_.size());
   out.patch_vertices = p;
   out.number.setConstant(-1.0);
-  rows_.clear();
   Eigen::MatrixXd own(3 * p, r);
   for (int i = 0; i < p; ++i) {
     out.patch[i] = patch_[as_size(i)];
     out.number[patch_[as_size(i)]] = i;
     own.middleRows<3>(3 * i) = out.Phi.middleRows<3>(3 * patch_[as_size(i)]).leftCols(r);
-    for (int k = 0; k < 3; ++k) {
-      rows_.begin_row();
-      for (const Weight& w : weights(patch_[as_size(i)])) rows_.add(w.node, w.weight * Vec3::Unit(k));
-    }
   }
-  W_.setZero(3 * p, 3 * p);
-  body_.add_compliance(kTick, rows_, W_);
   out.patch_W.topLeftCorner(3 * p, 3 * p) = W_;
   W_.noalias() -= dt_ * own * own.transpose();
 
@@ -143,13 +142,12 @@ void Reduction::fill_residuals(BodyView<double> out) {
   const double T = slow_period_;
   Eigen::MatrixXd A = (1.0 - dt_ / T) * D + (T - dt_ * dt_ / T) * K;
   A.diagonal().array() += dt_ / T;
-  const Eigen::LLT<Eigen::MatrixXd> factor(A);
-  W_step_.setZero(3 * p, 3 * p);
-  body_.add_compliance(kStep, rows_, W_step_);
+  Eigen::MatrixXd by_step = out.Phi.leftCols(r).transpose();  // L⁻¹Φᵀ with A(ΔT) = L Lᵀ
+  Eigen::LLT<Eigen::MatrixXd>(A).matrixL().solveInPlace(by_step);
   for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
     const auto Phi = out.Phi.middleRows<3>(3 * v).leftCols(r);
     const auto at = static_cast<int>(out.number[v]);
-    const double step_states = T * factor.matrixL().solve(Phi.transpose()).squaredNorm();
+    const double step_states = T * by_step.middleCols<3>(3 * v).squaredNorm();
     double tick = 0.0, step = 0.0;
     if (at >= 0) {
       tick = W_.block<3, 3>(3 * at, 3 * at).trace();

@@ -2,14 +2,20 @@
 #include <new>
 
 #include "palpate/bodies/beam_chain.h"
+#include "palpate/methods/reduced_settings.h"
 #include "reduced/halves.h"
 
 namespace palpate::reduced {
 
 SlowReduced::SlowReduced(const MethodContext& c, const Layout& layout)
     : world_(c.world), dt_(c.dt), slow_period_(c.slow_period), layout_(layout) {
-  for (const int i : layout_.soft)
-    reductions_.emplace_back(dynamic_cast<FemBody&>(*world_.body(i)), c.dt, c.slow_period);
+  const auto& settings = c.settings.get<ReducedSettings>("reduced");
+  for (const int i : layout_.soft) {
+    auto& body = dynamic_cast<FemBody&>(*world_.body(i));
+    if (!second_ && body.allows_two_threads()) second_ = std::make_unique<SecondThread>();
+    reductions_.emplace_back(body, Reduction::Settings{c.dt, c.slow_period, settings.factor_steps},
+                             body.allows_two_threads() ? second_.get() : nullptr);
+  }
 }
 
 bool SlowReduced::make_first_model(Model& model) {

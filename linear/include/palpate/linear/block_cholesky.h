@@ -71,6 +71,12 @@ class BasicBlockCholesky {
   /// included: then failed_block() tells where, and the object must not be used to solve.
   bool factor(const BlockMatrix& a) noexcept;
 
+  /// The same piece by piece, without shifts: a call does about so many operations, and the one that returns kDone or
+  /// kFailed ends it; the next begins anew. `a` must not change on the way, and before kDone the object must not be
+  /// used to solve. The result is that of factor(), bit for bit.
+  enum class Progress : std::uint8_t { kUnderWay, kDone, kFailed };
+  Progress factor_some(const BlockMatrix& a, double operations) noexcept;
+
   /// Block whose pivot was not positive in the last factor(), or −1.
   int failed_block() const noexcept { return failed_block_; }
   /// σ that the last factor() had to add to the diagonal; 0 without retries.
@@ -106,6 +112,7 @@ class BasicBlockCholesky {
   };
 
   bool factor_shifted(const BlockMatrix& a, double shift) noexcept;
+  bool factor_front(int f, const BlockMatrix& a, double shift) noexcept;
   void assemble_front(int f, const BlockMatrix& a, double shift) noexcept;
   void solve_one(double* x) noexcept;
   void solve_strip(double* x, int columns, Eigen::Index stride) noexcept;
@@ -136,6 +143,7 @@ class BasicBlockCholesky {
   std::vector<std::uint8_t> is_reached_;  ///< while they are looked for
   std::vector<Extent> extents_;           ///< [front · strips + strip]
   int failed_block_ = -1;
+  int next_front_ = 0;  ///< of factor_some()
   double shift_ = 0.0;
 };
 

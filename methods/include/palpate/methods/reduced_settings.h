@@ -1,0 +1,19 @@
+#pragma once
+
+namespace palpate {
+
+class Fields;
+
+/// Of method `reduced`.
+struct ReducedSettings {
+  /// Over how many slow steps the factorisation of a soft body's systems is spread. Models are made of answers from
+  /// factors that are up to twice as many steps old, with the stiffness of now. 1: every step has its own. 0: as many
+  /// as the body's size demands, one up to some 20,000 tets.
+  int factor_steps = 0;
+  bool operator==(const ReducedSettings&) const = default;
+};
+
+/// Every setting with its meaning, unit and range: what scene files and checks go by.
+void describe(Fields& fields, ReducedSettings& settings);
+
+}  // namespace palpate

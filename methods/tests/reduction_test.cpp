@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <random>
+
+#include "../src/reduced/aged_factors.h"
+#include "../src/reduced/choice.h"
+#include "live_rig.h"
+
+// The parts that a model of `reduced` is made by.
+namespace palpate::reduction_test {
+namespace {
+
+using namespace reduced;
+using namespace live_rig;
+
+Eigen::MatrixXd make_random(int rows, int columns, int seed) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  std::normal_distribution<double> normal;
+  return Eigen::MatrixXd::NullaryExpr(rows, columns, [&](Eigen::Index, Eigen::Index) { return normal(random); });
+}
+
+TEST(VectorChoice, MakesWhatItTakesOrthonormal) {
+  const Eigen::MatrixXd C = make_random(40, 20, 1), gram = C.transpose() * C;
+  const std::vector<double> rank(20, 1.0);
+  const VectorChoice choice(gram, rank, {.must = 4, .most = 12, .least_share = 1e-5});
+  ASSERT_EQ(choice.chosen().size(), 12u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(choice.chosen()[as_size(i)], i);
+  const Eigen::MatrixXd taken = C(Eigen::all, choice.chosen()), L = choice.factor();
+  const Eigen::MatrixXd Phi = L.triangularView<Eigen::Lower>().solve(taken.transpose()).transpose();
+  EXPECT_LT((Phi.transpose() * Phi - Eigen::MatrixXd::Identity(12, 12)).cwiseAbs().maxCoeff(), 1e-13);
+}
+
+TEST(VectorChoice, LeavesOutWhatTheOthersSpan) {
+  Eigen::MatrixXd C = make_random(40, 9, 2);
+  C.col(3) = C.col(0) - 2.0 * C.col(1);
+  C.col(7) = 1e-8 * C.col(8);  // a short vector is as good as a long one
+  const VectorChoice choice(C.transpose() * C, std::vector<double>(9, 1.0),
+                            {.must = 2, .most = 9, .least_share = 1e-5});
+  EXPECT_EQ(choice.chosen().size(), 7u);
+  EXPECT_EQ(std::count(choice.chosen().begin(), choice.chosen().end(), 3), 0);
+}
+
+TEST(VectorChoice, TakesByRankAndByWhatIsNew) {
+  // Three directions, the second one nearly the first.
+  Eigen::MatrixXd C = Eigen::MatrixXd::Identity(4, 3);
+  C.col(1) = C.col(0) + 0.1 * Eigen::Vector4d::Unit(3);
+  const std::vector<double> rank{1.0, 0.9, 0.5};
+  const VectorChoice choice(C.transpose() * C, rank, {.must = 0, .most = 2, .least_share = 1e-5});
+  EXPECT_EQ(choice.chosen(), (std::vector<int>{0, 2}));
+}
+
+/// A soft block that hangs, and A(h)⁻¹ b of it as it is now.
+struct Block {
+  World world;
+  FemBody& body = add_block(world, true, 8e3, 4);
+
+  Eigen::MatrixXd answer(double h, const Eigen::MatrixXd& b) {
+    body.linearise({&h, 1});
+    Eigen::MatrixXd x = b;
+    body.solve(0, x);
+    return x;
+  }
+  void turn(double angle) {
+    std::vector<Vec3> places(body.positions().begin(), body.positions().end());
+    for (Vec3& p : places) p = Quat(Eigen::AngleAxisd(angle * (p.y() + 0.05) / 0.1, Vec3::UnitY())) * p;
+    body.set_positions(places);
+  }
+};
+
+TEST(AgedFactors, FactorIsThatOfTheStepInWhichItWasBegun) {
+  Block block;
+  constexpr double kStep = 0.05, kTickStep = 0.001;
+  const double alpha = block.body.damping_masses()[0] / block.body.masses()[0];
+  AgedFactors aged(block.body, {{kStep, kTickStep}, alpha, *block.body.uniform_stiffness_damping(), 3});
+  Eigen::MatrixXd b = make_random(3 * block.body.node_count(), 2, 3);
+  for (int i = 0; i < block.body.node_count(); ++i) {
+    if (block.body.is_prescribed(i)) b.middleRows<3>(3 * i).setZero();
+  }
+  std::vector<Eigen::MatrixXd> truth;
+  // The first step makes a factor at once. Then one is begun in the step after the last was done.
+  int of = 0, begun = 1, generation = 1, later = 0;
+  for (int step = 0; step < 8; ++step) {
+    block.turn(0.1);
+    truth.push_back(block.answer(kStep, b));
+    block.body.begin_linearise({&kStep, 1});
+    ASSERT_TRUE(aged.advance(0));
+    if (aged.generation(0) > generation) {
+      EXPECT_LE(step, begun + 2) << "it takes three steps at most";
+      of = begun;
+      begun = step + 1;
+      generation = aged.generation(0);
+    }
+    Eigen::MatrixXd x = b;
+    aged.solve(0, x);
+    EXPECT_LT((x - truth[as_size(of)]).norm(), 1e-3 * x.norm()) << step;
+    if (of == step) continue;
+    EXPECT_GT((x - truth[as_size(step)]).norm(), 5e-3 * x.norm()) << "or the turn is too small to tell";
+    ++later;
+  }
+  EXPECT_GT(generation, 2);
+  EXPECT_GT(later, 3) << "it is spread over steps";
+}
+
+TEST(AnswerMemory, ForgetsWhatWasNotLookedForTheLongest) {
+  AnswerMemory memory(3, 2);
+  memory.answer(memory.add({5, 0, false}, 1)).setConstant(5.0);
+  memory.answer(memory.add({6, 0, false}, 1)).setConstant(6.0);
+  EXPECT_EQ(memory.find({5, 0, true}), -1) << "what follows on an answer is another";
+  ASSERT_GE(memory.find({5, 0, false}), 0);
+  memory.answer(memory.add({7, 0, false}, 2)).setConstant(7.0);
+  EXPECT_EQ(memory.find({6, 0, false}), -1);
+  EXPECT_EQ(memory.answer(memory.find({5, 0, false}))[0], 5.0);
+  EXPECT_EQ(memory.generation(memory.find({7, 0, false})), 2);
+}
+
+}  // namespace
+}  // namespace palpate::reduction_test
