@@ -1,6 +1,6 @@
 // The panel: what the engine says, and what one can tell it.
 import { Connection } from "./connection";
-import { State, ToolFrame } from "./frame";
+import { ReducedBody, State, ToolFrame } from "./frame";
 
 export function get<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
@@ -114,8 +114,16 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
   }
 }
 
-/// `frame` is that of the tool that the page plots.
-export function showLoops(s: State, frame: ToolFrame | undefined): void {
+/// One row for each of two bodies, one for all of more.
+function describeReduced(bodies: ReducedBody[]): [string, string][] {
+  const share = (x: number) => `${(100 * x).toFixed(x < 0.0995 ? 1 : 0)} % left out`;
+  if (bodies.length <= 2) return bodies.map((b) => [bodies.length > 1 ? `States of ${b.name}` : "States", `${b.states} of ${b.most}, ${share(b.leftOut)}`]);
+  const states = bodies.map((b) => b.states);
+  return [[`States of ${bodies.length} bodies`, `${Math.min(...states)}–${Math.max(...states)} of ${bodies[0].most}, ≤ ${share(Math.max(...bodies.map((b) => b.leftOut)))}`]];
+}
+
+/// `frame` is that of the tool that the page plots, `reduced` what its contact model has by a few states.
+export function showLoops(s: State, frame: ToolFrame | undefined, reduced: ReducedBody[]): void {
   const { fast, slow } = s.loops;
   const row = (name: string, value: string, bad = false) => {
     const tr = document.createElement("tr");
@@ -140,6 +148,7 @@ export function showLoops(s: State, frame: ToolFrame | undefined): void {
   if (frame) {
     const known = Number.isFinite(frame.modelAge) && (slow.rate > 0 || s.film); // none has come yet
     rows.push(row("Model age", s.all_fast && !s.film ? "none: all in the fast loop" : known ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "–"));
+    for (const [name, value] of describeReduced(reduced)) rows.push(row(name, value));
     rows.push(row("Contacts", String(frame.contacts)));
     rows.push(row("Energy to the hand", `${(1e3 * frame.energy).toFixed(2)} mJ`, frame.energy > 0.01));
     const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped", "sample broken", "sample out of order", "sample too far", "input lost"].filter((_, i) => frame && frame.events & (1 << i));
