@@ -95,15 +95,16 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
       const input = Object.assign(document.createElement("input"), { type: "range", min: String(to(x.min)), max: String(to(x.max)), step: "any", value: String(to(x.value)) });
       input.dataset.name = x.name;
       const output = document.createElement("output");
-      const show = () => (output.textContent = quantity(from(+input.value), x.unit));
-      input.addEventListener("input", show);
+      const show = (v: number) => (output.textContent = quantity(v, x.unit)); // which may lie beyond the slider's ends
+      input.addEventListener("input", () => show(from(+input.value)));
       input.addEventListener("change", () => connection.send({ type: "set", name: x.name, value: Math.min(x.max, Math.max(x.min, from(+input.value))) }));
       input.addEventListener("palpate", (e) => {
-        input.value = String(to((e as CustomEvent<number>).detail));
-        show();
+        const { detail } = e as CustomEvent<number>;
+        input.value = String(to(detail));
+        show(detail);
       });
       label.append(x.label, output, input);
-      show();
+      show(x.value);
       return label;
     }));
   }
@@ -141,7 +142,7 @@ export function showLoops(s: State, frame: ToolFrame | undefined, reduced: Reduc
     rows.push(row("Fast loop", `${fast.rate.toFixed(0)} of ${fast.wanted.toFixed(0)} Hz`, s.realtime && fast.rate > 0 && fast.rate < 0.98 * fast.wanted));
     if (s.realtime) rows.push(row("Tick p50, p99", `${fast.p50_us.toFixed(0)}, ${fast.p99_us.toFixed(0)} µs`), row("Load of its period", percent(fast.load), fast.load > 0.8));
     if (slow.rate > 0) {
-      rows.push(row("Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
+      rows.push(row(s.auto_period ? "Slow loop, auto" : "Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
       if (s.realtime) rows.push(row("Step p50, p99", `${duration(slow.p50_ms)}, ${duration(slow.p99_ms)}`), row("Load of its period", percent(slow.load), slow.load > 0.8));
     }
   }

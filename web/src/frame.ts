@@ -157,6 +157,7 @@ export interface State {
   repeating: string;
   film: { name: string; scene: string; method: string } | null;
   all_fast: boolean; // there is no slow loop, and so no contact model
+  auto_period: boolean; // the slow loop is as fast as the machine holds
   file: OpenedFile | null;
   error: string;
   notes: string[];

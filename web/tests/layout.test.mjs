@@ -65,6 +65,20 @@ test("the camera shows bodies, tool and the hand's way between the texts, in eve
   }
 });
 
+test("a body that sinks behind the hint comes up again, and no label hides another", async () => {
+  await viewer.chooseScene("organ-stroke"); // its tip sinks by its weight
+  for (const size of kSizes.slice(1)) {
+    await page.setViewportSize(size);
+    await viewer.until((w) => innerWidth === w && window.palpate.frame().time > 0.4 && window.palpate.lost() === 0, size.width, 20);
+  }
+  await viewer.chooseScene("zhuang-cantilever"); // force and torque end in nearly the same place
+  await viewer.until(() => document.querySelectorAll("#labels *").length > 1);
+  for (let i = 0; i < 20; ++i, await page.waitForTimeout(100)) {
+    const boxes = await page.evaluate(() => [...document.querySelectorAll("#labels *")].map((l) => l.getBoundingClientRect()));
+    boxes.forEach((a, k) => boxes.slice(k + 1).forEach((b) => assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, JSON.stringify([a, b]))));
+  }
+});
+
 test("bodies that are pushed out of the picture come into it again", async () => {
   await page.setViewportSize({ width: 1280, height: 720 });
   const before = await viewer.read("glides");
@@ -134,6 +148,17 @@ test("plots go on while the scene's hand begins again; microseconds and torque w
   await viewer.chooseScene("two-hands");
   await viewer.until(() => document.querySelector("[data-plot=torque]").clientWidth > 0);
   await viewer.picture("torque");
+});
+
+test("the panel says how many states a reduced body has, and what they leave out", async () => {
+  await viewer.chooseScene("soft-block");
+  await page.selectOption("#method", "reduced");
+  await viewer.until(() => [...document.querySelectorAll("#loops tr")].some((r) => /^States\d+ of 96, \d+(\.\d)? % left out$/.test(r.textContent)));
+  const [block] = await viewer.read("reduced");
+  assert.ok(block.name === "block" && block.states > 6 && block.leftOut >= 0 && block.leftOut < 1, JSON.stringify(block));
+  await viewer.picture("states");
+  await page.selectOption("#method", "direct");
+  await viewer.until(() => ![...document.querySelectorAll("#loops tr")].some((r) => r.textContent.startsWith("States")));
 });
 
 test("a report on a phone shows every verdict without scrolling aside", async () => {

@@ -1,6 +1,7 @@
 // A page that draws slowly leaves time to the engine beside it: in software, or with a body of a hundred thousand triangles.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { transform } from "esbuild";
 import { startEngine } from "./engine.mjs";
@@ -41,6 +42,33 @@ test("quick pictures are all drawn, and slow ones take half of the time at most"
     assert.ok(share > 0.3 && share <= 0.51, `${cost} ms: ${share}`);
   }
   assert.ok((await draw(1000)).pictures >= 60_000 / 1300, "a picture that takes a second is not put off for another");
+});
+
+test("a period that follows the machine is named so, until somebody sets another", async () => {
+  const scene = JSON.parse(execFileSync(process.env.PALPATE, ["check", "soft-block", "--write"], { encoding: "utf8" }));
+  Object.assign(scene, { name: "follows", rates: { slow_period: "auto" } });
+  const file = `${process.env.PICTURES}/follows.json`;
+  writeFileSync(file, JSON.stringify(scene));
+  const other = await startEngine(file);
+  const errors = [];
+  const viewer = await openPage(browser, other.url, errors);
+  try {
+    const slow = (pattern) => viewer.until((p) => [...document.querySelectorAll("#loops tr")].some((r) => new RegExp(p).test(r.textContent)), pattern);
+    await slow("^Slow loop, auto\\d+ of \\d+ Hz$");
+    // Whatever it is now, the slider says the same, beyond its end too.
+    await viewer.until(() => Math.abs(parseFloat(document.querySelector("#sliders input[data-name=slow_rate]").previousSibling.textContent) / window.palpate.state().loops.slow.wanted - 1) < 0.01);
+    assert.equal((await viewer.page.evaluate(async () => (await fetch("scene.json")).json())).rates.slow_period, "auto");
+    await viewer.page.evaluate(() => {
+      const input = document.querySelector("#sliders input[data-name=slow_rate]");
+      input.value = "25";
+      input.dispatchEvent(new Event("change"));
+    });
+    await slow("^Slow loop\\d+ of 25 Hz$");
+    assert.deepEqual(errors, []);
+  } finally {
+    await viewer.page.close();
+    await other.kill();
+  }
 });
 
 test("a body of 146,000 triangles is drawn at such a pace, and only the newest of its surfaces", async () => {
