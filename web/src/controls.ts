@@ -117,10 +117,10 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
 
 /// One row for each of two bodies, one for all of more.
 function describeReduced(bodies: ReducedBody[]): [string, string][] {
-  const share = (x: number) => `${(100 * x).toFixed(x < 0.0995 ? 1 : 0)} % left out`;
+  const share = (x: number) => `${x < 0.0005 ? "under 0.1" : (100 * x).toFixed(x < 0.0995 ? 1 : 0)} % left out`;
   if (bodies.length <= 2) return bodies.map((b) => [bodies.length > 1 ? `States of ${b.name}` : "States", `${b.states} of ${b.most}, ${share(b.leftOut)}`]);
   const states = bodies.map((b) => b.states);
-  return [[`States of ${bodies.length} bodies`, `${Math.min(...states)}–${Math.max(...states)} of ${bodies[0].most}, ≤ ${share(Math.max(...bodies.map((b) => b.leftOut)))}`]];
+  return [[`States of ${bodies.length} bodies`, `${Math.min(...states)}–${Math.max(...states)} of ${bodies[0].most}, up to ${share(Math.max(...bodies.map((b) => b.leftOut)))}`]];
 }
 
 /// `frame` is that of the tool that the page plots, `reduced` what its contact model has by a few states.

@@ -5,9 +5,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { transform } from "esbuild";
 import { startEngine } from "./engine.mjs";
-import { makeBall } from "./meshes.mjs";
+import { dropFigure, measureRate } from "./large_mesh.mjs";
 import { openBrowser, openPage } from "./page.mjs";
 
+const large = `${process.env.PICTURES}/large-figure.json`;
 let browser, engine;
 
 before(async () => {
@@ -71,11 +72,10 @@ test("a period that follows the machine is named so, until somebody sets another
   }
 });
 
-test("a body of 146,000 triangles is drawn at such a pace, and only the newest of its surfaces", async () => {
+test("a figure of 146,000 triangles is drawn at such a pace, and only the newest of its surfaces", async () => {
   const errors = [];
   const viewer = await openPage(browser, engine.url, errors, { viewport: { width: 1280, height: 720 } });
-  await viewer.page.setInputFiles("#file-input", { name: "large.obj", mimeType: "text/plain", buffer: Buffer.from(makeBall(0.05, { rings: 270, around: 271 })) });
-  await viewer.until(() => window.palpate.state().scene === "large" && window.palpate.frame().time > 0.3, undefined, 90);
+  await dropFigure(viewer, large);
   const before = await viewer.read("pace");
   await viewer.page.waitForTimeout(5000);
   const after = await viewer.read("pace");
@@ -84,4 +84,16 @@ test("a body of 146,000 triangles is drawn at such a pace, and only the newest o
   // Half of the time, and a picture that was begun before and one that is not done yet.
   assert.ok(share < 0.5 + (2 * after.cost) / (after.time - before.time), JSON.stringify({ share, ...after }));
   assert.deepEqual(errors, []);
+  await viewer.page.close();
+});
+
+// Before pages kept such a pace it was 0.65. Machines have moods, and the pace must not be what costs the rate every time.
+test("beside that page the figure's slow loop keeps three quarters of its rate", async () => {
+  const ratios = [];
+  for (let i = 0; i < 3 && !(ratios.at(-1) >= 0.75); ++i) {
+    const alone = await measureRate(large, 6);
+    const watched = await measureRate(large, 6, browser);
+    ratios.push(watched.rate / alone.rate);
+  }
+  assert.ok(ratios.at(-1) >= 0.75, ratios.join());
 });
