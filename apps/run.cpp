@@ -281,8 +281,9 @@ bool settle_rate(Scene& scene, const RunOptions& options, const std::string& met
     scene.run.auto_period = true;
   } else if (!options.rate.empty()) {
     double rate = 0.0;
-    if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate > 0.0))
-      fail_input("--rate {}: must be a number of hertz above 0, or auto", quote_for_message(options.rate));
+    if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate >= 0.1 && rate <= 1.0 / scene.run.dt))
+      fail_input("--rate {}: must be a number of hertz from 0.1 to {:.6g}, the fast loop's, or auto",
+                 quote_for_message(options.rate), 1.0 / scene.run.dt);
     set_slow_period(scene, 1.0 / rate);
   }
   if (options.lockstep) return false;

@@ -87,7 +87,7 @@ test("a figure of 146,000 triangles is drawn at such a pace, and only the newest
   await viewer.page.close();
 });
 
-// Before pages kept such a pace it was 0.65. Machines have moods, and the pace must not be what costs the rate every time.
+// Before pages kept such a pace one fell to 12 of 18.6 Hz. Machines have moods, and the pace must not be what costs the rate every time.
 test("beside that page the figure's slow loop keeps three quarters of its rate", async () => {
   const ratios = [];
   for (let i = 0; i < 3 && !(ratios.at(-1) >= 0.75); ++i) {
