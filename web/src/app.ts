@@ -257,7 +257,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, reduced: () => view.reduced, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, bodies: () => view.vertices, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, reduced: () => view.reduced, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -41,6 +41,7 @@ export class SceneView {
   private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
   private seen: THREE.Vector3[] = []; // what the camera should show
   private fingers = new Float32Array(); // where they are, which are no bodies
+  private extent = 0.2; // of all that, as it began [m]
   private home = new THREE.Vector3(); // the middle of the bodies as they began
   private goal: { position: THREE.Vector3; target: THREE.Vector3 } | undefined; // where the camera is gliding to
   private drawn = 0; // when the last picture was [ms]
@@ -115,6 +116,7 @@ export class SceneView {
     for (const plane of geometry.planes) this.addPlane(plane.normal, plane.offset, box);
     this.marks.setFingers(geometry.fingers);
     this.seen = this.pointsOf(geometry, box);
+    this.extent = new THREE.Box3().setFromPoints(this.seen).getSize(new THREE.Vector3()).length();
     if (this.framed !== geometry.name) this.moved = false;
     this.fitted = "";
     this.framed = geometry.name;
@@ -182,12 +184,18 @@ export class SceneView {
   }
 
   private findLost(vertices: Float32Array): THREE.Vector3[] {
-    return [vertices, this.fingers].flatMap((points) => findOutside(this.camera, points, this.home, 2 * this.size, this.insets(), this.renderer.domElement.clientHeight));
+    return [vertices, this.fingers].flatMap((points) => findOutside(this.camera, points, this.home, 2 * this.extent, this.insets(), this.renderer.domElement.clientHeight));
   }
 
   /// How many of the vertices looked at are not in the picture; for tests.
   get lost(): number {
     return this.last ? this.findLost(this.last.vertices).length : 0;
+  }
+
+  /// Where the vertices that move are; for tests.
+  get vertices(): number[][] {
+    const at = this.last?.vertices ?? new Float32Array();
+    return Array.from({ length: at.length / 3 }, (_, i) => [...at.subarray(3 * i, 3 * i + 3)]);
   }
 
   private glide(): void {

@@ -86,6 +86,17 @@ test("bodies that are pushed out of the picture come into it again", async () =>
   await viewer.until((n) => window.palpate.glides() > n, before); // the ball has pushed some out
   await viewer.until(() => window.palpate.lost() === 0 && window.palpate.frame().time > 2.5, undefined, 20);
   await viewer.picture("cubes-pushed");
+  // One small cube, which its hand pushes along several times its size.
+  await viewer.chooseScene("susa-push");
+  const out = () => { // how far the farthest vertex is out of the picture, as a part of it
+    const stage = document.querySelector("#stage").getBoundingClientRect();
+    return Math.max(0, ...window.palpate.bodies().map((p) => window.palpate.toScreen(p)).map(({ x, y }) => Math.max(stage.left - x, x - stage.right, stage.top - y, y - stage.bottom)));
+  };
+  await viewer.until(() => window.palpate.frame().time > 1);
+  for (let i = 0, gone = 0; i < 30; ++i, await page.waitForTimeout(200)) {
+    gone = (await page.evaluate(out)) > 0 ? gone + 1 : 0;
+    assert.ok(gone < 15, "out of the picture for three seconds");
+  }
 });
 
 /// How many pixels between `inner` and `r` from the tool have its colour.
