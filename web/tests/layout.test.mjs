@@ -65,12 +65,25 @@ test("the camera shows bodies, tool and the hand's way between the texts, in eve
   }
 });
 
-test("a body that sinks behind the hint comes up again, and no label hides another", async () => {
-  await viewer.chooseScene("organ-stroke"); // its tip sinks by its weight
-  for (const size of kSizes.slice(1)) {
-    await page.setViewportSize(size);
-    await viewer.until((w) => innerWidth === w && window.palpate.frame().time > 0.4 && window.palpate.lost() === 0, size.width, 20);
+/// Vertices that move may leave the picture, or what of it is above an element, but not for three seconds.
+async function staysIn(above = undefined) {
+  const isOut = (q) => {
+    const stage = document.querySelector("#stage").getBoundingClientRect();
+    const bottom = q ? document.querySelector(q).getBoundingClientRect().top : stage.bottom;
+    return window.palpate.bodies().map((p) => window.palpate.toScreen(p)).some(({ x, y }) => x < stage.left || x > stage.right || y < stage.top || y > bottom + 2);
+  };
+  await viewer.until(() => window.palpate.frame().time > 1);
+  for (let i = 0, gone = 0; i < 40; ++i, await page.waitForTimeout(200)) {
+    gone = (await page.evaluate(isOut, above)) ? gone + 1 : 0;
+    assert.ok(gone < 15, `out of the picture, or below ${above}, for three seconds`);
   }
+}
+
+test("a body that sinks behind the hint comes up again, and no label hides another", async () => {
+  await page.setViewportSize(kSizes[1]);
+  await viewer.chooseScene("organ-stroke"); // its tip sinks by its weight
+  await staysIn("#below");
+  await page.setViewportSize(kSizes[2]);
   await viewer.chooseScene("zhuang-cantilever"); // force and torque end in nearly the same place
   await viewer.until(() => document.querySelectorAll("#labels *").length > 1);
   for (let i = 0; i < 20; ++i, await page.waitForTimeout(100)) {
@@ -88,15 +101,7 @@ test("bodies that are pushed out of the picture come into it again", async () =>
   await viewer.picture("cubes-pushed");
   // One small cube, which its hand pushes along several times its size.
   await viewer.chooseScene("susa-push");
-  const out = () => { // how far the farthest vertex is out of the picture, as a part of it
-    const stage = document.querySelector("#stage").getBoundingClientRect();
-    return Math.max(0, ...window.palpate.bodies().map((p) => window.palpate.toScreen(p)).map(({ x, y }) => Math.max(stage.left - x, x - stage.right, stage.top - y, y - stage.bottom)));
-  };
-  await viewer.until(() => window.palpate.frame().time > 1);
-  for (let i = 0, gone = 0; i < 30; ++i, await page.waitForTimeout(200)) {
-    gone = (await page.evaluate(out)) > 0 ? gone + 1 : 0;
-    assert.ok(gone < 15, "out of the picture for three seconds");
-  }
+  await staysIn();
 });
 
 /// How many pixels between `inner` and `r` from the tool have its colour.
