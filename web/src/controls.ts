@@ -115,12 +115,14 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
   }
 }
 
-/// One row for each of two bodies, one for all of more.
+/// Two rows for a body, and no more for many.
 function describeReduced(bodies: ReducedBody[]): [string, string][] {
-  const share = (x: number) => `${x < 0.0005 ? "under 0.1" : (100 * x).toFixed(x < 0.0995 ? 1 : 0)} % left out`;
-  if (bodies.length <= 2) return bodies.map((b) => [bodies.length > 1 ? `States of ${b.name}` : "States", `${b.states} of ${b.most}, ${share(b.leftOut)}`]);
+  if (bodies.length === 0) return [];
+  const whose = bodies.length > 1 ? ` of ${bodies.length} bodies` : "";
   const states = bodies.map((b) => b.states);
-  return [[`States of ${bodies.length} bodies`, `${Math.min(...states)}–${Math.max(...states)} of ${bodies[0].most}, up to ${share(Math.max(...bodies.map((b) => b.leftOut)))}`]];
+  const [least, most, leftOut] = [Math.min(...states), Math.max(...states), Math.max(...bodies.map((b) => b.leftOut))];
+  const share = leftOut < 0.0005 ? "under 0.1 %" : `${bodies.length > 1 ? "up to " : ""}${(100 * leftOut).toFixed(leftOut < 0.0995 ? 1 : 0)} %`;
+  return [[`States${whose}`, `${least < most ? `${least} to ` : ""}${most} of ${bodies[0].most}`], ["Left out by them", share]];
 }
 
 /// `frame` is that of the tool that the page plots, `reduced` what its contact model has by a few states.

@@ -184,7 +184,7 @@ export class SceneView {
   }
 
   private findLost(vertices: Float32Array): THREE.Vector3[] {
-    return [vertices, this.fingers].flatMap((points) => findOutside(this.camera, points, this.home, 2 * this.extent, this.insets(), this.renderer.domElement.clientHeight));
+    return [vertices, this.fingers].flatMap((points) => findOutside(this.camera, points, this.home, Math.max(2 * this.size, this.extent), this.insets(), this.renderer.domElement.clientHeight));
   }
 
   /// How many of the vertices looked at are not in the picture; for tests.
