@@ -83,12 +83,12 @@ void print_text(const Scene& scene, const Advice& advice) {
              advice.truth_fits ? "On a slower machine, take" : "Take", advice.holding);
   if (advice.fastest < scene.run.slow_period)
     fmt::print(
-        "A faster slow loop is the best cure: \"rates\": {{ \"slow_period\": {:.2g} }} ({:.3g} Hz instead of {:.3g}) "
+        "A faster slow loop is the best cure: \"rates\": {{ \"slow_period\": {:.2g} }} ({:.4g} Hz instead of {:.4g}) "
         "holds\n"
         "here with {:.0f} % of the time to spare.\n",
         advice.fastest, 1.0 / advice.fastest, 1.0 / scene.run.slow_period, 100.0 * (1.0 - kLoad));
   else
-    fmt::print("Its step is too long for {:.3g} Hz here; {:.3g} Hz would hold (\"slow_period\": {:.2g}).\n",
+    fmt::print("Its step is too long for {:.4g} Hz here; {:.4g} Hz would hold (\"slow_period\": {:.2g}).\n",
                1.0 / scene.run.slow_period, 1.0 / advice.fastest, advice.fastest);
 }
 

@@ -104,6 +104,9 @@ std::string write_files(const CompareCommand& options, const Scene& scene, const
 }
 
 void print_sweep(const Sweep& sweep) {
+  fmt::print("force error of each method, the nearest to the truth first, {}\n",
+             sweep.hand == ComparedHand::kReplayed ? "with the truth's hand replayed"
+                                                   : "in the closed loop, each with a hand that feels it");
   for (const SweepPoint& p : sweep.points) {
     std::vector<std::string> parts;
     if (!std::isnan(p.rate)) parts.push_back(fmt::format("{:.4g} Hz", p.rate));

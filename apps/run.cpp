@@ -87,11 +87,41 @@ struct HandFigures {
   double energy, energy_max;  ///< given to the hand: by the end, and the most at any time [J]
 };
 
+/// The most that models of the run had of each body that the fast loop has by a few states. Slow thread.
+class ReducedBodies final : public LoopWatch {
+ public:
+  void after_step(const StepRow&, std::span<const ToolMessages> tools) override {
+    if (none_) return;
+    view_.clear();
+    for (const ToolMessages& tool : tools) {
+      if (tool.slow) tool.slow->show_bytes(tool.model.bytes(), view_);
+    }
+    none_ = view_.body_count == 0 && list_.empty();  // other methods' views take time and tell nothing here
+    for (const ModelView::ReducedBody& now : std::span(view_.body).first(view_.body_count)) {
+      const auto known = std::ranges::find(list_, now.body, &ModelView::ReducedBody::body);
+      if (known == list_.end()) {
+        list_.push_back(now);
+      } else {
+        known->states = std::max(known->states, now.states);
+        known->left_out = std::max(known->left_out, now.left_out);
+      }
+    }
+  }
+  const std::vector<ModelView::ReducedBody>& list() const noexcept { return list_; }
+
+ private:
+  ModelView view_;
+  bool none_ = false;
+  std::vector<ModelView::ReducedBody> list_;
+};
+
 /// A run, and the real devices that were its hands; null where the scene's own was.
 struct DoneRun {
   SceneRun run;
   std::vector<std::unique_ptr<RealHand>> hands;
   std::vector<std::string> warnings;
+  ReducedBodies reduced;
+  std::vector<std::string> bodies;  ///< names of the world's
 };
 
 /// Of every tool, in the scene's order.
@@ -139,6 +169,10 @@ void print_text(const Scene& scene, const RunOptions& options, const DoneRun& do
   } else {
     fmt::print("slow loop  none: this method does all in the fast loop\n");
   }
+  for (const ModelView::ReducedBody& r : done.reduced.list())
+    fmt::print("model      {}: {} of {} states, which leave out {} % of its answer\n", done.bodies[as_size(r.body)],
+               r.states, r.most_states,
+               r.left_out < 1e-4F ? "under 0.01" : fmt::format("at most {:.2g}", 100.0 * r.left_out));
   if (!options.lockstep) fmt::print("wake-up    tick late by {}\n", times_text(s.tick_delays));
   for (const HandFigures& hand : hands) print_hand(hand);
   for (const auto& hand : done.hands) {
@@ -210,6 +244,11 @@ void print_json(const Scene& scene, const RunOptions& options, const DoneRun& do
   for (std::size_t i = 0; i < done.hands.size(); ++i) {
     if (done.hands[i]) out["devices"].push_back(device_json(scene.tools[i].name, *done.hands[i]));
   }
+  for (const ModelView::ReducedBody& r : done.reduced.list())
+    out["reduced"].push_back({{"body", done.bodies[as_size(r.body)]},
+                              {"states", r.states},
+                              {"most_states", r.most_states},
+                              {"left_out", r.left_out}});
   out.update({{"warnings", done.warnings}, {"notes", s.notes}, {"recording", options.record}});
   fmt::print("{}\n", out.dump(2));
 }
@@ -242,8 +281,9 @@ bool settle_rate(Scene& scene, const RunOptions& options, const std::string& met
     scene.run.auto_period = true;
   } else if (!options.rate.empty()) {
     double rate = 0.0;
-    if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate > 0.0))
-      fail_input("--rate {}: must be a number of hertz above 0, or auto", quote_for_message(options.rate));
+    if (!CLI::detail::lexical_cast(options.rate, rate) || !(rate >= 0.1 && rate <= 1.0 / scene.run.dt))
+      fail_input("--rate {}: must be a number of hertz from 0.1 to {:.6g}, the fast loop's, or auto",
+                 quote_for_message(options.rate), 1.0 / scene.run.dt);
     set_slow_period(scene, 1.0 / rate);
   }
   if (options.lockstep) return false;
@@ -283,7 +323,9 @@ int run_command(RunOptions options) {
   for (std::string& warning : find_method_warnings(scene, method)) done.warnings.push_back(std::move(warning));
   for (const std::string& warning : done.warnings) log::warn("{}", warning);
 
+  for (const WorldBody& body : world.bodies()) done.bodies.push_back(body.name);
   SceneRunOptions once;
+  once.watch = &done.reduced;
   once.method = method;
   once.lockstep = options.lockstep;
   once.adapt_period = adapt;

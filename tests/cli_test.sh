@@ -23,12 +23,16 @@ done
 
 "$palpate" run wall --lockstep --seconds 0.2 --no-record --json | is_json tick_time || fail "run --json"
 "$palpate" run wall --seconds 0.2 --record "$work/wall.palpate" | grep >/dev/null "recording  $work/wall.palpate" || fail "run says where its recording is"
+"$palpate" run soft-block -m reduced --lockstep --no-record --seconds 0.1 | grep >/dev/null '^model      block: [0-9]* of 96 states, which leave out [a-z ]*[0-9.]* % of its answer$' || fail "run tells of the states of reduced"
 "$palpate" export "$work/wall.palpate" --output "$work/wall.csv" >/dev/null
 head -1 "$work/wall.csv" | grep >/dev/null "^time" || fail "CSV has no heading"
 "$palpate" compare sine-static --seconds 0.3 --output "$work/c.html" --json | is_json runs || fail "compare --json"
 [ -s "$work/c.html" ] && is_json runs < "$work/c.metrics.json" || fail "compare writes report and data"
 "$palpate" compare wall --seconds 0.3 --closed-loop --methods direct --output "$work/d.html" | grep >/dev/null "^direct" || fail "compare text"
-"$palpate" compare sine-static --seconds 0.3 --rates 20,50 --friction 0,0.3 --methods direct --output "$work/e.html" | grep >/dev/null "50 Hz, µ 0.3 *direct" || fail "compare goes through rates"
+"$palpate" compare sine-static --seconds 0.3 --rates 20,50 --friction 0,0.3 --methods direct --output "$work/e.html" > "$work/sweep"
+grep -q "50 Hz, µ 0.3 *direct" "$work/sweep" || fail "compare goes through rates"
+head -1 "$work/sweep" | grep -q "^force error of each method.* with the truth's hand replayed$\|in the closed loop" || fail "compare says which hand it went through rates with: $(cat "$work/sweep")"
+for rate in 0.001 5000 fast; do { "$palpate" run wall --rate $rate --lockstep --no-record 2>&1 || true; } | grep >/dev/null -- "--rate \"$rate\": must be a number of hertz from 0.1 to 1000" || fail "a rate of $rate Hz"; done
 "$palpate" advise sine-static --contact 0.2 --json | is_json take || fail "advise --json"
 "$palpate" advise sine-static --contact 0.2 | grep >/dev/null '^Take "method"' || fail "advise says what to take"
 "$palpate" run sine-static -m auto --lockstep --seconds 0.3 --no-record --json | grep >/dev/null '"method": "[a-z]' || fail "run -m auto"

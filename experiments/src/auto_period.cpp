@@ -107,9 +107,7 @@ PeriodWatch::PeriodWatch(const Scene& scene, LoopWatch* next, const std::atomic<
                3.0),
       keeper_(scene.run.slow_period, dt_, longest_),
       next_(next),
-      outer_(stop) {
-  rest_.fill(Vec3::Zero());
-}
+      outer_(stop) {}
 
 void PeriodWatch::go_on(double period) noexcept {
   keeper_ = PeriodKeeper(period, dt_, longest_);
@@ -131,13 +129,8 @@ void PeriodWatch::after_tick(std::span<const TickRow> rows) noexcept {
   if (next_) next_->after_tick(rows);
   tools_ = rows.size();
   std::copy(rows.begin(), rows.end(), last_.begin());
-  bool busy = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Vec3& hand = rows[i].device.position;
-    const bool moved = (hand - rest_[i]).norm() > kStillWay;
-    if (moved) rest_[i] = hand;
-    busy = busy || moved || rows[i].sent.force.norm() > kLightTouch;
-  }
+  const bool busy =
+      std::any_of(rows.begin(), rows.end(), [](const TickRow& row) { return row.sent.force.norm() > kLightTouch; });
   free_ticks_ = busy ? 0 : std::min(free_ticks_ + 1, 1 << 20);
   const bool outer = outer_ && outer_->load(std::memory_order_relaxed);
   const bool now = !outer && other_.load(std::memory_order_relaxed) && free_ticks_ * dt_ >= kFreeTime;

@@ -73,7 +73,10 @@ SolidFit compare_solid(const TriangleTree& surface, const TriangleMesh& boundary
   const std::vector<SurfaceSample> samples = sample_surface(surface, cell);
   const std::vector<SurfaceSample> lost = find_lost(samples, tree, cell);
   fit.lost_share = static_cast<double>(lost.size()) / static_cast<double>(std::max<std::size_t>(samples.size(), 1));
-  fit.better_cell = 0.5 * cell;
+  // A cell of the body's own size follows nothing, however often it is halved.
+  Vec3 size = of_surface.box.size();
+  std::sort(size.begin(), size.end());
+  fit.better_cell = std::min(0.5 * cell, 0.25 * size[1]);
   std::vector<double> thickness;
   for (const SurfaceSample& s : lost) {
     if (s.is_sheet) thickness.push_back(s.thickness);

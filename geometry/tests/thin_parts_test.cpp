@@ -155,5 +155,20 @@ TEST(SolidFit, NamesWhatIsLostAndACellThatKeepsIt) {
   EXPECT_LE(tries, 2);
 }
 
+// Somebody who takes millimetres for metres is not sent from 2 m to 1 m with a body of 100 mm.
+TEST(SolidFit, CellLargerThanTheBodyIsFollowedByOneThatSuitsIt) {
+  const TriangleTree tree(make_sphere(0.05, 10));
+  double cell = 2.0;
+  int tries = 0;
+  for (; tries < 8; ++tries) {
+    const SolidFit fit = compare_solid(tree, extract_surface(make_tets(tree, cell)).mesh, cell);
+    if (fit.is_close()) break;
+    EXPECT_LT(fit.better_cell, 0.05) << fit.describe();
+    cell = fit.better_cell;
+  }
+  EXPECT_GE(tries, 1);
+  EXPECT_LE(tries, 2);
+}
+
 }  // namespace
 }  // namespace palpate::thin_parts_test

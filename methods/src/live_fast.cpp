@@ -27,6 +27,7 @@ class LiveFast final : public FastHalf {
   const LiveSettings settings_;
   const double dt_, fade_;
   const int tool_body_;
+  const bool bends_;  ///< the tool
   std::vector<LiveBody*> soft_;
   World world_;
   WorldTool tool_;
@@ -43,6 +44,7 @@ LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const L
       dt_(c.dt),
       fade_(settings.blend > c.dt ? c.dt / settings.blend : 1.0),
       tool_body_(c.body()),
+      bends_(c.tool.bends()),
       world_(make_world(c)),
       tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {
   world_.set_memory(world_.memory());  // soft bodies are put where the model has them: friction holds places
@@ -89,6 +91,11 @@ TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* mode
     done = world_.step(dt_, step);
     depth_ = step.penetration;
     deepest_ = std::max(deepest_, depth_);
+  } else if (model.header.sequence == 0 && !bends_) {
+    // A tool that stood until the first model would then be a slow period's way behind its hand. One that has weight
+    // stands nevertheless: it may lie on what is not known yet.
+    tool_.aim(device);
+    tool_.step_alone(dt_);
   }
   TickResult out = tool_.read(done, step);
   if (done && settings_.by_constraints) out.wrench = sum_contact_forces();

@@ -1,9 +1,29 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "palpate/bodies/body.h"
 #include "palpate/methods/method.h"
 
 namespace palpate {
+
+/// Puts a fast half's own tool where the world's is, and as fast: it may be made while a hand moves.
+inline void take_motion(const MethodContext& c, Body& tool) {
+  const Body& from = *c.world.body(c.body());
+  std::vector<double> state(as_size(from.state_size()));
+  from.save_state(state);
+  tool.restore_state(state);
+}
+
+/// A tool goes on by `dt` [s] alone, led by its grip and touching nothing; it stays where that cannot be done.
+/// `change` is scratch, one for each of its blocks. Real-time.
+inline void step_alone(Body& tool, double dt, std::span<Vec3> change) noexcept {
+  if (!tool.linearise({&dt, 1})) return;
+  tool.compute_free_motion(0, change);
+  if (std::all_of(change.begin(), change.end(), [](const Vec3& v) { return v.allFinite(); })) tool.advance(dt, change);
+}
 
 /// The virtual coupling as a body takes it. The device's orientation and the handle's differ by what they differed by
 /// at the start. Real-time.

@@ -4,7 +4,8 @@
 
 namespace palpate {
 
-WorldTool::WorldTool(const MethodContext& c) : tool_(*c.world.body(c.body())), grip_(c, tool_) {}
+WorldTool::WorldTool(const MethodContext& c)
+    : tool_(*c.world.body(c.body())), grip_(c, tool_), change_(as_size(tool_.block_count()), Vec3::Zero()) {}
 
 void WorldTool::aim(const DeviceState& device, double ahead) noexcept {
   tool_.set_grip(grip_.aim(device, ahead));

@@ -76,6 +76,13 @@ class Rig {
     return method_->tick(device);
   }
 
+  /// The newest model.
+  ModelView show() const {
+    ModelView view;
+    method_->show(view);
+    return view;
+  }
+
   World world;
   MethodSettings settings;
   StepReport report;  ///< of the last slow step

@@ -285,6 +285,34 @@ TEST(Reduced, BodyAtRestOnTheFloorStaysAtRest) {
   EXPECT_NEAR(later, height, 1e-6) << "it does not sink";
 }
 
+/// The model of a rod that lies on a held block after a few slow steps at 50 Hz.
+ModelView show_pressed_block(int cells) {
+  Rig rig;
+  add_block(rig.world, true, 2e4, cells);
+  const ToolSettings tool = make_rod();
+  const DeviceState device = hand_at(Vec3(0.003, 0.0545, 0.001));
+  add_tool(rig.world, tool, device.pose);
+  rig.world.prepare();
+  rig.begin("reduced", tool, device, 20);
+  for (int i = 0; i < 60; ++i) rig.tick(device);
+  return rig.show();
+}
+
+// States that span all of a body's motions leave nothing out; of a body with more unknowns than states something is.
+TEST(Reduced, ShowsHowManyStatesABodyHasAndWhatTheyLeaveOut) {
+  const ModelView small = show_pressed_block(2), large = show_pressed_block(8);
+  for (const ModelView* view : {&small, &large}) {
+    ASSERT_EQ(view->body_count, 1u);
+    EXPECT_EQ(view->body[0].body, 0);
+    EXPECT_GT(view->body[0].states, 6);
+    EXPECT_LE(view->body[0].states, view->body[0].most_states);
+    EXPECT_LE(view->body[0].left_out, 1.0F);
+  }
+  EXPECT_LT(small.body[0].left_out, 1e-3F);
+  EXPECT_GE(small.body[0].left_out, 0.0F);
+  EXPECT_GT(large.body[0].left_out, small.body[0].left_out);
+}
+
 TEST(Reduced, TicksNeitherAllocateNorLock) {
   Rig rig;
   add_floor(rig.world);

@@ -78,6 +78,7 @@ void LiveViewer::publish_state(double time, double seconds) {
     state["tools"][i].update({{"holder", holder}, {"asker", asker}, {"reserved", reserved}});
   }
   state["all_fast"] = std::all_of(methods_.begin(), methods_.end(), [](const Method& m) { return !m.slow; });
+  state["auto_period"] = period_.has_value();
   state["file"] = desk_.make_json(since_start());
   state["paused"] = paused_;
   state["speed"] = speed_;

@@ -52,7 +52,7 @@ WorldWatch::WorldWatch(const World& world, std::vector<std::vector<Finger>> fing
 }
 
 void WorldWatch::after_step(const StepRow&, std::span<const ToolMessages> tools) {
-  view_.count = 0;
+  view_.clear();
   for (const ToolMessages& tool : tools) {
     if (tool.slow && want_model_.load(std::memory_order_relaxed)) tool.slow->show_bytes(tool.model.bytes(), view_);
   }
@@ -65,9 +65,11 @@ void WorldWatch::after_tick(std::span<const TickRow>) noexcept {
 
 void WorldWatch::copy_out() noexcept {
   std::byte* slot = copies_.write_slot();
-  const Head head{copy_contacts(slot + kContactsAt), view_.count, want_stress_.load(std::memory_order_relaxed)};
+  const Head head{copy_contacts(slot + kContactsAt), view_.count, view_.body_count,
+                  want_stress_.load(std::memory_order_relaxed)};
   std::memcpy(slot, &head, sizeof head);
   std::memcpy(slot + kFacesAt, view_.face.data(), view_.count * sizeof(ModelView::Face));
+  std::memcpy(slot + kReducedAt, view_.body.data(), view_.body_count * sizeof(ModelView::ReducedBody));
   auto* to = reinterpret_cast<float*>(slot + kPositionsAt);
   float* stress = to + 3 * vertices_;
   for (const Shown& s : shown_) {
@@ -124,12 +126,24 @@ std::span<const ModelView::Face> WorldWatch::faces() const noexcept {
   return part<ModelView::Face>(kFacesAt, head().faces);
 }
 
+std::span<const ModelView::ReducedBody> WorldWatch::reduced() const noexcept {
+  return part<ModelView::ReducedBody>(kReducedAt, head().reduced);
+}
+
 std::string WorldWatch::make_surface(std::uint32_t number) const {
+  // A body by its number in the geometry.
+  std::vector<std::array<float, 4>> models;
+  for (const ModelView::ReducedBody& r : reduced()) {
+    const auto at = std::find_if(shown_.begin(), shown_.end(), [&](const Shown& s) { return s.body == r.body; });
+    models.push_back({static_cast<float>(at - shown_.begin()), static_cast<float>(r.states),
+                      static_cast<float>(r.most_states), r.left_out});
+  }
   SectionWriter out;
   out.add<std::uint32_t>("SURF", {&number, 1});
   out.add("VERT", positions());
   out.add("CONT", contacts());
   out.add("FACE", faces());
+  out.add<std::array<float, 4>>("REDU", models);
   out.add("STRS", stress());
   return out.take();
 }

@@ -78,6 +78,41 @@ TEST(WorldWatch, GivesStressAndModelOnDemand) {
   }
 }
 
+// A page finds the body by its number in the geometry, where static surfaces and bodies without one are not counted.
+TEST(WorldWatch, SurfaceSaysWhichBodiesAreReduced) {
+  const Scene scene = load_builtin_scene("soft-block");
+  World world = make_world(scene);
+  WorldWatch watch(world);
+  for (const bool wanted : {false, true}) {
+    Method made = make_method(scene, "reduced", world, *make_device(scene));
+    const SlowHalf* slow = made.slow.get();
+    HandDriven method(std::move(made));
+    watch.want(wanted, false);
+    method.step();
+    const ToolMessages messages{slow, method.feedback(), method.model()};
+    watch.after_step({}, {&messages, 1});
+    ASSERT_TRUE(watch.refresh());
+    const std::string surface = watch.make_surface(7);
+    const std::size_t at = surface.find("REDU");
+    ASSERT_NE(at, std::string::npos);
+    std::uint32_t length = 0;
+    std::memcpy(&length, surface.data() + at + 4, sizeof length);
+    ASSERT_EQ(length, wanted ? 4 * sizeof(float) : 0);
+    if (!wanted) continue;
+    float values[4];
+    std::memcpy(values, surface.data() + at + 8, sizeof values);
+    const std::string geometry = watch.make_geometry(7, scene.name);
+    std::uint32_t text = 0;
+    std::memcpy(&text, geometry.data() + 4, sizeof text);
+    const auto bodies = nlohmann::json::parse(geometry.substr(8, text)).at("bodies");
+    EXPECT_EQ(bodies.at(static_cast<std::size_t>(values[0])).at("name"), "block");
+    EXPECT_GT(values[1], 0.0F);
+    EXPECT_LE(values[1], values[2]);
+    EXPECT_GE(values[3], 0.0F);
+    EXPECT_LE(values[3], 1.0F);
+  }
+}
+
 // A page finds the surface of each tool by its number.
 TEST(WorldWatch, GeometrySaysWhichToolABodyIs) {
   const Scene scene = load_builtin_scene("two-hands");

@@ -85,6 +85,7 @@ function onState(s: State): void {
   openFile.show(s);
   if (s.film || s.repeating) devices.forget();
   plots.setStages(s.stages);
+  plots.setSteps(!s.all_fast || s.film !== null);
   const shown = s.film?.scene ?? s.scene;
   document.title = `${shown} · Palpate`;
   get("scene-name").textContent = shown;
@@ -100,7 +101,7 @@ function onState(s: State): void {
   showRecordings(s);
   showFilm(s);
   showSliders(s, connection, scene !== s.scene);
-  showLoops(s, frame?.tools[hand.tool]);
+  showLoops(s, frame?.tools[hand.tool], view.reduced);
   if (s.error) banner(s.error, true);
   else if (get("banner").classList.contains("error")) banner("");
 }
@@ -145,6 +146,14 @@ function showLabels(labels: Label[]): void {
     const top = 24 + (stage.left + left < title.right ? title.bottom - stage.top : 0); // the title stays readable
     element.style.left = `${left}px`;
     element.style.top = `${Math.min(stage.height - 10, Math.max(top, at.y - stage.top))}px`;
+    // None hides another: it goes below that, or above where there is no room.
+    for (let k = 0; k < i; ++k) {
+      const [own, other] = [element, parent.children[k]].map((e) => e.getBoundingClientRect());
+      if (own.right < other.left || own.left > other.right || own.bottom < other.top || own.top > other.bottom) continue;
+      const down = other.bottom - own.top + 2;
+      const way = own.bottom + down < stage.bottom ? down : other.top - own.bottom - 2;
+      element.style.top = `${parseFloat(element.style.top) + way}px`;
+    }
   });
 }
 
@@ -248,7 +257,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, bodies: () => view.vertices, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, reduced: () => view.reduced, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -51,18 +51,19 @@ export function fitCamera(camera: THREE.PerspectiveCamera, points: THREE.Vector3
   return at(middle);
 }
 
-/// Of the vertices (x, y, z one after the other), looked at in steps, those that are not in the picture. What has flown
-/// farther than `reach` from `home` is let go.
-export function findOutside(camera: THREE.Camera, vertices: Float32Array, home: THREE.Vector3, reach: number): THREE.Vector3[] {
+/// Of the vertices (x, y, z one after the other), looked at in steps, those that are not in the free part of the picture.
+/// What has flown farther than `reach` from `home` is let go.
+export function findOutside(camera: THREE.Camera, vertices: Float32Array, home: THREE.Vector3, reach: number, insets: Insets, height: number): THREE.Vector3[] {
   const kLooked = 400;
   const kEdge = 0.97; // of the picture's half width and height
+  const [low, high] = [Math.max(-kEdge, (2 * insets.bottom) / Math.max(1, height) - 1), Math.min(kEdge, 1 - (2 * insets.top) / Math.max(1, height))];
   const out: THREE.Vector3[] = [];
   const stride = 3 * Math.ceil(vertices.length / 3 / kLooked);
   for (let i = 0; i + 2 < vertices.length; i += stride) {
     const p = new THREE.Vector3().fromArray(vertices, i);
     if (p.distanceTo(home) > reach) continue;
     const s = p.clone().project(camera);
-    if (s.z > 1 || Math.abs(s.x) > kEdge || Math.abs(s.y) > kEdge) out.push(p);
+    if (s.z > 1 || Math.abs(s.x) > kEdge || s.y < low || s.y > high) out.push(p);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // The panel: what the engine says, and what one can tell it.
 import { Connection } from "./connection";
-import { State, ToolFrame } from "./frame";
+import { ReducedBody, State, ToolFrame } from "./frame";
 
 export function get<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
@@ -95,15 +95,16 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
       const input = Object.assign(document.createElement("input"), { type: "range", min: String(to(x.min)), max: String(to(x.max)), step: "any", value: String(to(x.value)) });
       input.dataset.name = x.name;
       const output = document.createElement("output");
-      const show = () => (output.textContent = quantity(from(+input.value), x.unit));
-      input.addEventListener("input", show);
+      const show = (v: number) => (output.textContent = quantity(v, x.unit)); // which may lie beyond the slider's ends
+      input.addEventListener("input", () => show(from(+input.value)));
       input.addEventListener("change", () => connection.send({ type: "set", name: x.name, value: Math.min(x.max, Math.max(x.min, from(+input.value))) }));
       input.addEventListener("palpate", (e) => {
-        input.value = String(to((e as CustomEvent<number>).detail));
-        show();
+        const { detail } = e as CustomEvent<number>;
+        input.value = String(to(detail));
+        show(detail);
       });
       label.append(x.label, output, input);
-      show();
+      show(x.value);
       return label;
     }));
   }
@@ -114,8 +115,18 @@ export function showSliders(s: State, connection: Connection, anew: boolean): vo
   }
 }
 
-/// `frame` is that of the tool that the page plots.
-export function showLoops(s: State, frame: ToolFrame | undefined): void {
+/// Two rows for a body, and no more for many.
+function describeReduced(bodies: ReducedBody[]): [string, string][] {
+  if (bodies.length === 0) return [];
+  const whose = bodies.length > 1 ? ` of ${bodies.length} bodies` : "";
+  const states = bodies.map((b) => b.states);
+  const [least, most, leftOut] = [Math.min(...states), Math.max(...states), Math.max(...bodies.map((b) => b.leftOut))];
+  const share = leftOut < 0.0005 ? "under 0.1 %" : `${bodies.length > 1 ? "up to " : ""}${(100 * leftOut).toFixed(leftOut < 0.0995 ? 1 : 0)} %`;
+  return [[`States${whose}`, `${least < most ? `${least} to ` : ""}${most} of ${bodies[0].most}`], ["Left out by them", share]];
+}
+
+/// `frame` is that of the tool that the page plots, `reduced` what its contact model has by a few states.
+export function showLoops(s: State, frame: ToolFrame | undefined, reduced: ReducedBody[]): void {
   const { fast, slow } = s.loops;
   const row = (name: string, value: string, bad = false) => {
     const tr = document.createElement("tr");
@@ -133,13 +144,14 @@ export function showLoops(s: State, frame: ToolFrame | undefined): void {
     rows.push(row("Fast loop", `${fast.rate.toFixed(0)} of ${fast.wanted.toFixed(0)} Hz`, s.realtime && fast.rate > 0 && fast.rate < 0.98 * fast.wanted));
     if (s.realtime) rows.push(row("Tick p50, p99", `${fast.p50_us.toFixed(0)}, ${fast.p99_us.toFixed(0)} µs`), row("Load of its period", percent(fast.load), fast.load > 0.8));
     if (slow.rate > 0) {
-      rows.push(row("Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
+      rows.push(row(s.auto_period ? "Slow loop, auto" : "Slow loop", `${slow.rate.toFixed(0)} of ${slow.wanted.toFixed(0)} Hz`, s.realtime && slow.rate < 0.9 * slow.wanted));
       if (s.realtime) rows.push(row("Step p50, p99", `${duration(slow.p50_ms)}, ${duration(slow.p99_ms)}`), row("Load of its period", percent(slow.load), slow.load > 0.8));
     }
   }
   if (frame) {
     const known = Number.isFinite(frame.modelAge) && (slow.rate > 0 || s.film); // none has come yet
     rows.push(row("Model age", s.all_fast && !s.film ? "none: all in the fast loop" : known ? `${(1e3 * frame.modelAge).toFixed(0)} ms` : "–"));
+    for (const [name, value] of describeReduced(reduced)) rows.push(row(name, value));
     rows.push(row("Contacts", String(frame.contacts)));
     rows.push(row("Energy to the hand", `${(1e3 * frame.energy).toFixed(2)} mJ`, frame.energy > 0.01));
     const names = ["not finite", "clamped", "slew-limited", "coming in", "stale model", "damped", "sample broken", "sample out of order", "sample too far", "input lost"].filter((_, i) => frame && frame.events & (1 << i));

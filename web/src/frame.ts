@@ -33,12 +33,21 @@ export interface Geometry {
   ways: number[][]; // places where the scene's hands come; empty: not known
 }
 
+/// A body that the contact model has by a few states.
+export interface ReducedBody {
+  name: string;
+  states: number; // used …
+  most: number; // … of so many
+  leftOut: number; // share of its answer that they do not hold, from 0 to 1
+}
+
 /// Surfaces and contacts after a step of the world.
 export interface Surface {
   number: number; // of its geometry
   vertices: Float32Array; // of all bodies that move, in order
   contacts: Float32Array; // point, normal, force: kContactFields each
   faces: Float32Array; // of the contact model: three corners, normal, set (an integer): kFaceFields each
+  reduced: Float32Array; // bodies that the contact model has by a few states: body of the geometry, states, most of them, share left out
   stress: Float32Array; // of each vertex [Pa], −1: none; empty: not computed
 }
 
@@ -74,6 +83,7 @@ export const kTickFields = 9; // time, force x y z, torque x y z, tick time in �
 export const kStepFields = 8; // time, whole step and six stages in ms
 export const kContactFields = 9;
 export const kFaceFields = 13;
+export const kReducedFields = 4;
 
 export interface Slider {
   name: string;
@@ -147,6 +157,7 @@ export interface State {
   repeating: string;
   film: { name: string; scene: string; method: string } | null;
   all_fast: boolean; // there is no slow loop, and so no contact model
+  auto_period: boolean; // the slow loop is as fast as the machine holds
   file: OpenedFile | null;
   error: string;
   notes: string[];
@@ -194,7 +205,7 @@ function find(sections: Section[], tag: string): Float32Array {
 function readSurface(data: ArrayBuffer): Surface {
   const sections = readSections(data);
   const section = (tag: string) => find(sections, tag);
-  return { number: new DataView(data).getUint32(8, true), vertices: section("VERT"), contacts: section("CONT"), faces: section("FACE"), stress: section("STRS") };
+  return { number: new DataView(data).getUint32(8, true), vertices: section("VERT"), contacts: section("CONT"), faces: section("FACE"), reduced: section("REDU"), stress: section("STRS") };
 }
 
 function readTool(s: Float32Array, f: Float32Array, ticks: Float32Array): ToolFrame {

@@ -70,8 +70,15 @@ class Track {
   }
 }
 
+/// Where nothing is felt, the axis says so in the unit's tenths and not in hundreds.
+function twoSided(_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+  const least = 0.1;
+  return min === null || max === null || max - min < 0.01 * least ? [-least, least] : uPlot.rangeNum(min, max, 0.1, true);
+}
+
 class Scroll {
   track: Track;
+  empty = "not measured"; // said where there is nothing to take percentiles of
   percentiles: Percentiles | undefined;
   private readonly plot: uPlot;
   private readonly canvas = document.createElement("div");
@@ -108,7 +115,7 @@ class Scroll {
       {
         width: 300, height: 100, cursor: { show: false }, legend: { show: false },
         // Times begin at nothing; a force has two sides.
-        scales: { x: { time: false }, y: measure === undefined ? {} : { range: (_, __, max) => [0, 1.05 * (max || 1)] } },
+        scales: { x: { time: false }, y: { range: measure === undefined ? twoSided : (_, __, max) => [0, 1.05 * (max || 1)] } },
         axes: [
           { ...axis, size: 24, values: (_, at) => at.map((t) => (t < 0 ? "" : `${+t.toFixed(2)} s`)) },
           { ...axis, space: (u: uPlot) => (u.height < 90 ? 12 : 22), size: (_, labels) => widthOf(labels), values: (_, at) => at.map((v) => String(+(this.shown.factor * v).toPrecision(4))) },
@@ -171,10 +178,10 @@ class Scroll {
       this.percentiles = percentilesOf(data[this.measure + 1]);
       this.shown = shownUnit(this.unit, this.percentiles?.p99 ?? Infinity);
       this.name.textContent = `${this.title} [${this.shown.unit}]`;
-      this.figures.textContent = this.percentiles ? `p50 ${this.digits(this.percentiles.p50)} · p99 ${this.digits(this.percentiles.p99)} ${this.shown.unit}` : "not measured";
+      this.figures.textContent = this.percentiles ? `p50 ${this.digits(this.percentiles.p50)} · p99 ${this.digits(this.percentiles.p99)} ${this.shown.unit}` : this.empty;
     }
     this.plot.setData(data as uPlot.AlignedData, false);
-    if (last > -Infinity) this.plot.setScale("x", { min: last - kSeconds, max: last });
+    this.plot.setScale("x", last > -Infinity ? { min: last - kSeconds, max: last } : { min: 0, max: kSeconds });
     return anew;
   }
 }
@@ -209,6 +216,11 @@ export class Plots {
   // Stages are stacked, the last on top: the first series is the whole step.
   setStages(names: string[]): void {
     this.step ??= new Scroll(this.box("step"), "Slow step by stage", "ms", names.map((label, i) => ({ label, colour: kStageColours[i], fill: `${kStageColours[i]}66` })).reverse(), 0);
+  }
+
+  /// Whether there are slow steps that could be plotted.
+  setSteps(any: boolean): void {
+    if (this.step) this.step.empty = any ? "not measured" : "none: all in the fast loop";
   }
 
   /// The percentiles that are shown.

@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Insets, findOutside, fitCamera } from "./camera_fit";
-import { Frame, Geometry, State, Surface } from "./frame";
+import { Frame, Geometry, ReducedBody, State, Surface, kReducedFields } from "./frame";
 import { Marks } from "./marks";
 import { Colouring, Scale, SurfaceMesh } from "./surfaces";
 import { Ground, Label, kOtherTool, kTool } from "./tool_marks";
@@ -40,6 +40,8 @@ export class SceneView {
   private toolBodies = new Set<number>(); // tools that are bodies with a surface
   private toolExtents = new Map<number, number>(); // of tools that are bodies: how thick they are [m]
   private seen: THREE.Vector3[] = []; // what the camera should show
+  private fingers = new Float32Array(); // where they are, which are no bodies
+  private extent = 0.2; // of all that, as it began [m]
   private home = new THREE.Vector3(); // the middle of the bodies as they began
   private goal: { position: THREE.Vector3; target: THREE.Vector3 } | undefined; // where the camera is gliding to
   private drawn = 0; // when the last picture was [ms]
@@ -114,6 +116,7 @@ export class SceneView {
     for (const plane of geometry.planes) this.addPlane(plane.normal, plane.offset, box);
     this.marks.setFingers(geometry.fingers);
     this.seen = this.pointsOf(geometry, box);
+    this.extent = new THREE.Box3().setFromPoints(this.seen).getSize(new THREE.Vector3()).length();
     if (this.framed !== geometry.name) this.moved = false;
     this.fitted = "";
     this.framed = geometry.name;
@@ -181,12 +184,18 @@ export class SceneView {
   }
 
   private findLost(vertices: Float32Array): THREE.Vector3[] {
-    return findOutside(this.camera, vertices, this.home, 2 * this.size);
+    return [vertices, this.fingers].flatMap((points) => findOutside(this.camera, points, this.home, Math.max(2 * this.size, this.extent), this.insets(), this.renderer.domElement.clientHeight));
   }
 
   /// How many of the vertices looked at are not in the picture; for tests.
   get lost(): number {
     return this.last ? this.findLost(this.last.vertices).length : 0;
+  }
+
+  /// Where the vertices that move are; for tests.
+  get vertices(): number[][] {
+    const at = this.last?.vertices ?? new Float32Array();
+    return Array.from({ length: at.length / 3 }, (_, i) => [...at.subarray(3 * i, 3 * i + 3)]);
   }
 
   private glide(): void {
@@ -237,6 +246,15 @@ export class SceneView {
     return this.colouring === "plain" ? 0 : this.scales[this.colouring].end;
   }
 
+  /// Bodies that the newest contact model has by a few states.
+  get reduced(): ReducedBody[] {
+    const data = this.last?.reduced ?? [];
+    return Array.from({ length: data.length / kReducedFields }, (_, i) => {
+      const [body, states, most, leftOut] = data.slice(kReducedFields * i, kReducedFields * (i + 1));
+      return { name: this.shown[body]?.body.name ?? "", states, most, leftOut };
+    });
+  }
+
   private showFaces(): void {
     this.sets = this.marks.showFaces(this.showsModel && this.last ? this.last.faces : new Float32Array(), this.size);
   }
@@ -263,6 +281,7 @@ export class SceneView {
   update(frame: Frame, state: State, chosen: number, hovered: number): void {
     this.marks.group.visible = true;
     this.findGrounds(frame);
+    this.fingers = new Float32Array(frame.tools.flatMap((t) => t.fingers.flatMap((f) => f.position)));
     for (const s of this.shown) if (s.body.tool >= 0) s.setPlain(s.body.tool === chosen ? kTool : kOtherTool);
     this.marks.update(frame, this.size, (i) => ({
       name: frame.tools.length > 1 ? state.tools[i]?.name ?? "" : "",

@@ -65,6 +65,33 @@ test("the camera shows bodies, tool and the hand's way between the texts, in eve
   }
 });
 
+/// Vertices that move may leave the picture, or what of it is above an element, but not for three seconds.
+async function staysIn(above = undefined) {
+  const isOut = (q) => {
+    const stage = document.querySelector("#stage").getBoundingClientRect();
+    const bottom = q ? document.querySelector(q).getBoundingClientRect().top : stage.bottom;
+    return window.palpate.bodies().map((p) => window.palpate.toScreen(p)).some(({ x, y }) => x < stage.left || x > stage.right || y < stage.top || y > bottom + 2);
+  };
+  await viewer.until(() => window.palpate.frame().time > 1);
+  for (let i = 0, gone = 0; i < 40; ++i, await page.waitForTimeout(200)) {
+    gone = (await page.evaluate(isOut, above)) ? gone + 1 : 0;
+    assert.ok(gone < 15, `out of the picture, or below ${above}, for three seconds`);
+  }
+}
+
+test("a body that sinks behind the hint comes up again, and no label hides another", async () => {
+  await page.setViewportSize(kSizes[1]);
+  await viewer.chooseScene("organ-stroke"); // its tip sinks by its weight
+  await staysIn("#below");
+  await page.setViewportSize(kSizes[2]);
+  await viewer.chooseScene("zhuang-cantilever"); // force and torque end in nearly the same place
+  await viewer.until(() => document.querySelectorAll("#labels *").length > 1);
+  for (let i = 0; i < 20; ++i, await page.waitForTimeout(100)) {
+    const boxes = await page.evaluate(() => [...document.querySelectorAll("#labels *")].map((l) => l.getBoundingClientRect()));
+    boxes.forEach((a, k) => boxes.slice(k + 1).forEach((b) => assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, JSON.stringify([a, b]))));
+  }
+});
+
 test("bodies that are pushed out of the picture come into it again", async () => {
   await page.setViewportSize({ width: 1280, height: 720 });
   const before = await viewer.read("glides");
@@ -72,6 +99,9 @@ test("bodies that are pushed out of the picture come into it again", async () =>
   await viewer.until((n) => window.palpate.glides() > n, before); // the ball has pushed some out
   await viewer.until(() => window.palpate.lost() === 0 && window.palpate.frame().time > 2.5, undefined, 20);
   await viewer.picture("cubes-pushed");
+  // One small cube, which its hand pushes along several times its size.
+  await viewer.chooseScene("susa-push");
+  await staysIn();
 });
 
 /// How many pixels between `inner` and `r` from the tool have its colour.
@@ -134,6 +164,20 @@ test("plots go on while the scene's hand begins again; microseconds and torque w
   await viewer.chooseScene("two-hands");
   await viewer.until(() => document.querySelector("[data-plot=torque]").clientWidth > 0);
   await viewer.picture("torque");
+});
+
+test("the panel says how many states a reduced body has, and what they leave out", async () => {
+  await viewer.chooseScene("soft-block");
+  await page.selectOption("#method", "reduced");
+  await viewer.until(() => {
+    const rows = [...document.querySelectorAll("#loops tr")].map((r) => r.textContent);
+    return rows.some((r) => /^States\d+ of 96$/.test(r)) && rows.some((r) => /^Left out by them(under )?\d+(\.\d)? %$/.test(r));
+  });
+  const [block] = await viewer.read("reduced");
+  assert.ok(block.name === "block" && block.states > 6 && block.leftOut >= 0 && block.leftOut < 1, JSON.stringify(block));
+  await viewer.picture("states");
+  await page.selectOption("#method", "direct");
+  await viewer.until(() => ![...document.querySelectorAll("#loops tr")].some((r) => r.textContent.startsWith("States")));
 });
 
 test("a report on a phone shows every verdict without scrolling aside", async () => {

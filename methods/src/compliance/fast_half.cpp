@@ -12,7 +12,8 @@ namespace {
 
 /// Sub-steps H1–H6. Fast thread: wait-free and bounded by ComplianceSettings::max_iterations; allocates at set-up only.
 ///
-/// The tool waits, and gives no force, until the first model comes and while the slow loop has none to give. A tick
+/// Until the first model comes a tool goes with its hand, touching nothing, or waits if it bends; while the slow loop
+/// has none to give later it waits; in either case there is no force. A tick
 /// that cannot be done (a system that cannot be factored, a device or a result that is not finite) leaves the tool as
 /// it was, at rest, and gives no force either.
 class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
@@ -47,6 +48,7 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   const WorldSettings world_settings_;
   const bool by_constraints_;
   const bool round_;  ///< the tool is a chain, whose contacts do not roll with it
+  const bool bends_;  ///< the tool
   std::unique_ptr<Body> tool_;
   ToolGrip grip_;
   DeviceState device_;  ///< the last that was finite
@@ -72,6 +74,7 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
       by_constraints_(c.settings.get<ComplianceSettings>("compliance").force ==
                       ComplianceSettings::Force::kConstraints),
       round_(c.tool.is<HeldChain>()),
+      bends_(c.tool.bends()),
       tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity).body),
       grip_(c, *tool_),
       device_(c.start),
@@ -82,8 +85,8 @@ ComplianceFast::ComplianceFast(const MethodContext& c)
   solver_settings_.max_seconds = settings.max_seconds;
   solver_settings_.pyramid = c.world.settings().solver.pyramid;
   state_.resize(as_size(tool_->state_size()));
-  c.world.body(c.body())->save_state(state_);
-  tool_->restore_state(state_);
+  take_motion(c, *tool_);
+  tool_->save_state(state_);
   free_.assign(as_size(tool_->block_count()), Vec3::Zero());
   change_ = free_;
   entries_.resize(as_size(tool_->max_row_entries()));
@@ -106,6 +109,10 @@ TickResult ComplianceFast::tick(const DeviceState& device, const Model& model, F
       std::fill(lambda_.begin(), lambda_.end(), 0.0);
       out = {};
     }
+  } else if (model.header.sequence == 0 && !bends_) {
+    tool_->set_grip(grip_.aim(device));  // as in the live form (live_fast.cpp)
+    step_alone(*tool_, dt_, free_);
+    tool_->save_state(state_);
   }
   out.tool = grip_.device_pose(*tool_);
   device_ = device;

@@ -13,7 +13,9 @@ class DoubleFast final : public TypedFastHalf<Model, Feedback> {
       : dt_(c.dt),
         tool_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
         device_grip_(c, *tool_.body),
-        second_(make_second_grip(c, *tool_.body)) {}
+        second_(make_second_grip(c, *tool_.body)) {
+    take_motion(c, *tool_.body);
+  }
 
   TickResult tick(const DeviceState& device, const Model& model, Feedback& feedback) noexcept override {
     Body& body = *tool_.body;

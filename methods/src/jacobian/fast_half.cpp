@@ -20,6 +20,7 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
         solver_(make_accelerated_solver()),
         slow_period_(c.slow_period),
         fade_(settings_.blend > 0.0 ? dt_ / (settings_.blend * c.slow_period) : 1.0) {
+    take_motion(c, body());
     grip_.grip().exact = settings_.form == JacobianSettings::Form::kEquality;
     solving_.tolerance = settings_.tolerance;
     solving_.max_iterations = settings_.max_iterations;

@@ -22,6 +22,7 @@ class SlowReduced final : public SlowHalf {
   void read_solved_bytes(const SolvedStep&, std::byte*, StepReport&) override {}
   void read_advanced_bytes(const AdvancedStep&, std::byte*, StepReport&) override {}
   void finish_bytes(bool, std::byte*, StepReport&) override {}
+  void show_bytes(const std::byte* model, ModelView& view) const noexcept override;
 
  private:
   void follow(const Feedback& feedback);

@@ -46,6 +46,7 @@ struct BodyView {
   Number& damping_one;        ///< γ
   Number& damping_stiffness;  ///< δ [s]
   Number& has_D;              ///< not zero: D is added to that
+  Number& left_out;           ///< of how far the patch yields in a slow step, the share that no state has; in [0, 1]
   Map<RowMatrix> Phi;         ///< of the surface: three rows a vertex, a column a state
   Map<Eigen::MatrixXd> K, D;
   Map<Eigen::MatrixXd> turning;       ///< the first columns of T; symmetric in its upper part
@@ -122,7 +123,7 @@ class BodyLayout {
     const auto size = [](Eigen::Index count) { return static_cast<std::size_t>(count); };
     using Single = std::conditional_t<std::is_const_v<Number>, const float, float>;
     static_assert(kMaxStates % 2 == 0, "two single numbers take the place of one");
-    Number* head = take(6);
+    Number* head = take(7);
     using View = BodyView<Number>;
     View out{head[0],
              head[1],
@@ -130,6 +131,7 @@ class BodyLayout {
              head[3],
              head[4],
              head[5],
+             head[6],
              {take(size(3 * v * s)), 3 * v, s},
              {take(size(s * s)), s, s},
              {take(size(s * s)), s, s},

@@ -144,6 +144,7 @@ void Reduction::fill_residuals(BodyView<double> out) {
   A.diagonal().array() += dt_ / T;
   Eigen::MatrixXd by_step = out.Phi.leftCols(r).transpose();  // L⁻¹Φᵀ with A(ΔT) = L Lᵀ
   Eigen::LLT<Eigen::MatrixXd>(A).matrixL().solveInPlace(by_step);
+  double missing = 0.0;
   for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
     const auto Phi = out.Phi.middleRows<3>(3 * v).leftCols(r);
     const auto at = static_cast<int>(out.number[v]);
@@ -152,6 +153,7 @@ void Reduction::fill_residuals(BodyView<double> out) {
     if (at >= 0) {
       tick = W_.block<3, 3>(3 * at, 3 * at).trace();
       step = W_step_.block<3, 3>(3 * at, 3 * at).trace() - step_states;
+      missing += std::max(0.0, step);
     } else {
       for (const Weight& w : weights(v)) {  // (A⁻¹)_ii is at least 1 / A_ii
         const double m = body_.masses()[as_size(w.node)], k = body_.stiffness().diagonal(w.node).trace() / 3.0;
@@ -164,6 +166,8 @@ void Reduction::fill_residuals(BodyView<double> out) {
     }
     out.fade[v] = std::clamp(step > 0.0 ? tick / step : kMostFade, kLeastFade, kMostFade);
   }
+  const double whole = W_step_.trace();
+  out.left_out = whole > 0.0 ? std::min(1.0, missing / whole) : 0.0;
 }
 
 }  // namespace palpate::reduced

@@ -67,6 +67,15 @@ bool SlowReduced::make_model(std::uint64_t tick, double ahead, Model& model) {
   return good;
 }
 
+void SlowReduced::show_bytes(const std::byte* model_bytes, ModelView& view) const noexcept {
+  const auto& model = *std::launder(reinterpret_cast<const Model*>(model_bytes));
+  if (model.valid == 0) return;
+  for (std::size_t k = 0; k < layout_.soft.size(); ++k) {
+    const BodyView<const double> body = layout_.reduced[k].view(model.numbers());
+    view.add({layout_.soft[k], static_cast<std::int32_t>(body.states), kMaxStates, static_cast<float>(body.left_out)});
+  }
+}
+
 /// Of the body's vertices from the vertices of tools and of other bodies, from planes and from static surfaces. Rough:
 /// it only decides what is worth knowing well.
 void SlowReduced::compute_distances(int index, const Reduction& reduction) {

@@ -54,9 +54,9 @@ class PeriodKeeper {
 };
 
 /// Watches a run for the moment to change the period: another one is wanted, and for a tenth of a second no hand has
-/// felt more than kLightTouch nor moved by more than kStillWay. Then it asks the run to stop, and whoever runs it goes
-/// on with methods that renew_methods() made. A change costs the hand nothing that way: there is no force that could be
-/// missed.
+/// felt more than kLightTouch, whether it moves or not. Then it asks the run to stop, and whoever runs it goes on with
+/// methods that renew_methods() made. There is no force that could be missed, but for a touch that begins in the slow
+/// period before the new methods' first model.
 ///
 /// Each call in its loop's thread, real-time in the fast one, as LoopWatch says; the rest between two runs.
 class PeriodWatch final : public LoopWatch {
@@ -80,12 +80,7 @@ class PeriodWatch final : public LoopWatch {
   void before_step() override;
   void after_step(const StepRow& row, std::span<const ToolMessages> tools) override;
 
-  static constexpr double kFreeTime = 0.1;  ///< without touch and motion before a change [s]
-  /// New methods begin with a tool that may be a slow period's way from the hand; the coupling makes a force of that. A
-  /// hand at 60 mm/s felt 0.74 N when its method was changed (`jacobian`, 33 to 20 ms, 400 N/m); one that goes so far
-  /// [m] in kFreeTime, 3 mm/s, feels less than kLightTouch. By the way and not by the velocity, in which an encoder's
-  /// steps are.
-  static constexpr double kStillWay = 0.0003;
+  static constexpr double kFreeTime = 0.1;  ///< without touch before a change [s]
 
  private:
   const double dt_, longest_;
@@ -95,7 +90,6 @@ class PeriodWatch final : public LoopWatch {
   std::atomic<bool> other_{false};   // slow thread: another period is wanted
   std::atomic<bool> change_{false};  // fast thread: … and it can be now
   std::atomic<bool> stop_{false};
-  std::array<Vec3, kMaxTools> rest_;     // fast thread: where each hand last came to rest
   int free_ticks_ = 0;                   // fast thread
   std::array<TickRow, kMaxTools> last_;  // fast thread
   std::size_t tools_ = 0;                // fast thread

@@ -48,6 +48,7 @@ class WorldWatch final : public LoopWatch {
   std::span<const float> stress() const noexcept;     ///< von Mises of each [Pa], −1: none; empty unless wanted
   std::span<const Contact> contacts() const noexcept;
   std::span<const ModelView::Face> faces() const noexcept;
+  std::span<const ModelView::ReducedBody> reduced() const noexcept;
 
   std::span<const Finger> fingers(std::size_t tool) const noexcept {
     return tool < fingers_.size() ? std::span<const Finger>(fingers_[tool]) : std::span<const Finger>();
@@ -71,13 +72,14 @@ class WorldWatch final : public LoopWatch {
     int body = -1;  ///< of the world; −1 − i: static surface i
     std::size_t first = 0, vertices = 0;
   };
-  /// A copy: this, room for all contacts and faces, positions, stress.
+  /// A copy: this, room for all contacts, faces and reduced bodies, positions, stress.
   struct Head {
-    std::uint64_t contacts, faces, stressed;
+    std::uint64_t contacts, faces, reduced, stressed;
   };
   static constexpr std::size_t kContactsAt = sizeof(Head);
   static constexpr std::size_t kFacesAt = kContactsAt + kMaxContacts * sizeof(Contact);
-  static constexpr std::size_t kPositionsAt = kFacesAt + ModelView::kMaxFaces * sizeof(ModelView::Face);
+  static constexpr std::size_t kReducedAt = kFacesAt + ModelView::kMaxFaces * sizeof(ModelView::Face);
+  static constexpr std::size_t kPositionsAt = kReducedAt + ModelView::kMaxBodies * sizeof(ModelView::ReducedBody);
 
   std::uint64_t copy_contacts(std::byte* to) const noexcept;
   Head head() const noexcept;
