@@ -4,6 +4,7 @@
 #include "command.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/core/second_thread.h"
 #include "palpate/experiments/expected.h"
 #include "text_file.h"
 
@@ -99,7 +100,7 @@ class Runner {
       else
         progress_.show(fmt::format("{} of {} done; {}", done_, chosen_.size(), what), done_cost_ / cost_);
     };
-    const std::int64_t start = monotonic_ns();
+    const std::int64_t start = monotonic_ns(), work = work_ns();
     try {
       const ExperimentResult result = experiment.run(run);
       if (!stop_requested().load()) results_[i] = write(experiment, result);
@@ -112,8 +113,9 @@ class Runner {
     done_cost_ += experiment.cost;
     ++done_;
     if (stop_requested().load() || failed_ || chosen_.size() == 1) return;
-    progress_.tell(fmt::format("{:>2} of {}  {:<24} {:5.1f} s", done_, chosen_.size(), experiment.name,
-                               1e-9 * static_cast<double>(monotonic_ns() - start)));
+    progress_.tell(fmt::format("{:>2} of {}  {:<24} {:5.1f} s, of the processor {:5.1f} s", done_, chosen_.size(),
+                               experiment.name, 1e-9 * static_cast<double>(monotonic_ns() - start),
+                               1e-9 * static_cast<double>(work_ns() - work)));
   }
 
   NamedResult write(const Experiment& experiment, const ExperimentResult& result) const {
