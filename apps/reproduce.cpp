@@ -39,7 +39,7 @@ void print_claims(const Experiment& experiment, const NamedResult& result) {
                  expected.standing == Standing::kWorse    ? "WORSE: it was expected to hold"
                  : expected.standing == Standing::kBetter ? "BETTER: it was expected not to hold"
                                                           : "nothing is expected of it yet",
-                 c.timed ? " (a time of this machine)" : "");
+                 depends_on_machine(c) ? " (a time of this machine)" : "");
   }
   for (const std::string& name : result.expected.missing)
     fmt::print("  ✗ MISSING: expected and not claimed: {}\n", name);
@@ -144,19 +144,20 @@ class Runner {
 /// What differs from what is expected, in a line each; returns the exit code.
 int judge(const std::vector<NamedResult>& results, bool exact) {
   bool regressed = false, changed = false;
-  std::size_t claims = 0, held = 0, differ = 0;
+  std::size_t claims = 0, held = 0, differ = 0, times = 0;
   for (const NamedResult& r : results) {
     regressed = regressed || r.expected.regressed(r.claims);
     changed = changed || r.expected.changed(r.claims);
     claims += r.claims.size();
     for (std::size_t i = 0; i < r.claims.size(); ++i) {
       held += r.claims[i].holds() ? 1 : 0;
-      differ += r.expected.claims[i].standing != Standing::kAsExpected ? 1 : 0;
+      if (r.expected.claims[i].standing != Standing::kAsExpected) ++(depends_on_machine(r.claims[i]) ? times : differ);
     }
     differ += r.expected.missing.size();
   }
-  fmt::print(stderr, "{} claims: {} hold, {} do not; {}\n", claims, held, claims - held,
-             differ == 0 ? "all as expected" : fmt::format("{} not as expected", differ));
+  fmt::print(stderr, "{} claims: {} hold, {} do not; {}{}\n", claims, held, claims - held,
+             differ == 0 ? "all as expected" : fmt::format("{} not as expected", differ),
+             times == 0 ? "" : fmt::format(", beside {} times of this machine", times));
   return regressed || (exact && changed) ? kCheckFailed : kDone;
 }
 

@@ -122,7 +122,6 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   std::vector<RowRef> both_;
   std::vector<std::pair<double, int>> deepest_;
   std::vector<std::uint8_t> published_;       ///< of each constraint, whether it is
-  std::vector<int> body_rings_, rings_;       ///< of bodies and of constraints: how far from the tool
   std::vector<double> fixed_;                 ///< λ of what slips or stands at its bound elsewhere
   std::vector<double> lambda_;                ///< scratch
   std::vector<double> rubbing_, by_rubbing_;  ///< of fixed_ what friction is, and δ with it alone
