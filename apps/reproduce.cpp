@@ -4,6 +4,7 @@
 #include "command.h"
 #include "palpate/core/clock.h"
 #include "palpate/core/error.h"
+#include "palpate/core/second_thread.h"
 #include "palpate/experiments/expected.h"
 #include "text_file.h"
 
@@ -38,7 +39,7 @@ void print_claims(const Experiment& experiment, const NamedResult& result) {
                  expected.standing == Standing::kWorse    ? "WORSE: it was expected to hold"
                  : expected.standing == Standing::kBetter ? "BETTER: it was expected not to hold"
                                                           : "nothing is expected of it yet",
-                 c.timed ? " (a time of this machine)" : "");
+                 depends_on_machine(c) ? " (a time of this machine)" : "");
   }
   for (const std::string& name : result.expected.missing)
     fmt::print("  ✗ MISSING: expected and not claimed: {}\n", name);
@@ -99,7 +100,7 @@ class Runner {
       else
         progress_.show(fmt::format("{} of {} done; {}", done_, chosen_.size(), what), done_cost_ / cost_);
     };
-    const std::int64_t start = monotonic_ns();
+    const std::int64_t start = monotonic_ns(), work = work_ns();
     try {
       const ExperimentResult result = experiment.run(run);
       if (!stop_requested().load()) results_[i] = write(experiment, result);
@@ -112,8 +113,9 @@ class Runner {
     done_cost_ += experiment.cost;
     ++done_;
     if (stop_requested().load() || failed_ || chosen_.size() == 1) return;
-    progress_.tell(fmt::format("{:>2} of {}  {:<24} {:5.1f} s", done_, chosen_.size(), experiment.name,
-                               1e-9 * static_cast<double>(monotonic_ns() - start)));
+    progress_.tell(fmt::format("{:>2} of {}  {:<24} {:5.1f} s, of the processor {:5.1f} s", done_, chosen_.size(),
+                               experiment.name, 1e-9 * static_cast<double>(monotonic_ns() - start),
+                               1e-9 * static_cast<double>(work_ns() - work)));
   }
 
   NamedResult write(const Experiment& experiment, const ExperimentResult& result) const {
@@ -142,19 +144,20 @@ class Runner {
 /// What differs from what is expected, in a line each; returns the exit code.
 int judge(const std::vector<NamedResult>& results, bool exact) {
   bool regressed = false, changed = false;
-  std::size_t claims = 0, held = 0, differ = 0;
+  std::size_t claims = 0, held = 0, differ = 0, times = 0;
   for (const NamedResult& r : results) {
     regressed = regressed || r.expected.regressed(r.claims);
     changed = changed || r.expected.changed(r.claims);
     claims += r.claims.size();
     for (std::size_t i = 0; i < r.claims.size(); ++i) {
       held += r.claims[i].holds() ? 1 : 0;
-      differ += r.expected.claims[i].standing != Standing::kAsExpected ? 1 : 0;
+      if (r.expected.claims[i].standing != Standing::kAsExpected) ++(depends_on_machine(r.claims[i]) ? times : differ);
     }
     differ += r.expected.missing.size();
   }
-  fmt::print(stderr, "{} claims: {} hold, {} do not; {}\n", claims, held, claims - held,
-             differ == 0 ? "all as expected" : fmt::format("{} not as expected", differ));
+  fmt::print(stderr, "{} claims: {} hold, {} do not; {}{}\n", claims, held, claims - held,
+             differ == 0 ? "all as expected" : fmt::format("{} not as expected", differ),
+             times == 0 ? "" : fmt::format(", beside {} times of this machine", times));
   return regressed || (exact && changed) ? kCheckFailed : kDone;
 }
 

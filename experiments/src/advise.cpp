@@ -78,7 +78,8 @@ Guess guess(const std::string& method, const SceneFacts& facts) {
                       : Guess{5, "steps all that moves in the tick: for a few bodies"};
   if (!facts.soft) {
     if (method == "accelerance") return {0, "rigid bodies that move are what it is made for"};
-    if (method == "jacobian" || method == "compliance") return {40, "made for soft bodies; far off among loose ones"};
+    if (method == "jacobian") return {10, "rigid bodies near the tool go on in its tick, with their contacts"};
+    if (method == "compliance") return {40, "made for soft bodies; far off among loose ones"};
     return {kLate, "made for other worlds"};
   }
   if (method == "interpolation") return {5, "soft bodies that it integrates itself, shown a step late"};

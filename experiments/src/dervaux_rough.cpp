@@ -23,6 +23,13 @@ Vec3 centre_of(const FemBody& body) {
   return sum / mass_of(body);
 }
 
+double rest_of(const ExperimentOptions& options) {
+  return options.choose(20.0, 4.0);
+}
+double seconds_of(const ExperimentOptions& options) {
+  return options.choose(600.0, 8.0);
+}
+
 struct Rough {
   std::string name;
   double farthest = 0.0;  ///< of the cylinder's centre from the hand [m]
@@ -38,7 +45,7 @@ struct Rough {
 Rough run_rough(const std::string& name, const std::string& method, double young_modulus, double lookahead,
                 const ExperimentOptions& options) {
   constexpr double kEvery = 0.4;
-  const double kRest = options.choose(20.0, 4.0), kSeconds = options.choose(600.0, 8.0);
+  const double kRest = rest_of(options), kSeconds = seconds_of(options);
   Scene scene = dervaux::load_cylinder_wire(young_modulus);
   scene.methods.get<ComplianceSettings>("compliance").lookahead = lookahead;
   scene.run.seconds = kSeconds;
@@ -118,7 +125,7 @@ ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
         {r.name + ": most energy that the world ever has", stable, r.energy, 20.0, Relation::kAtMost, "J"});
   }
   Table table;
-  table.title = "Ten minutes of rough handling";
+  table.title = "Rough handling";
   table.columns = {"farthest from the hand", "deepest overlap", "largest force", "largest energy",
                    "unrest at the end",      "tick p99",        "step p99"};
   table.note = fmt::format("Times: {}.", kBothClocks);
@@ -133,11 +140,12 @@ ExperimentResult run_dervaux_rough(const ExperimentOptions& options) {
   }
   out.report.title = "Rough handling of a cylinder on a wire";
   out.report.paragraphs = {
-      "The hand goes somewhere else every 0.4 s for ten minutes, then holds the cylinder up and rests "
-      "for 20 s. Lookahead 1, the default, where nothing else is said. At E ×0.01 (200 Pa) "
+      fmt::format(
+          "The hand goes somewhere else every 0.4 s, then holds the cylinder up and rests for {:g} s, in all {:g} s.",
+          rest_of(options), seconds_of(options)),
+      "Lookahead 1, the default, where nothing else is said. At E ×0.01 (200 Pa) "
       "its weight stretches the cylinder to more than twice its length, and its own steps, of one linearisation each, "
-      "go "
-      "round in a cycle of three: that trembling is there too without the table and without any contact."};
+      "go round in a cycle of three: that trembling is there too without the table and without any contact."};
   out.report.tables = {std::move(table)};
   return out;
 }

@@ -1,6 +1,7 @@
 #include "palpate/experiments/expected.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -26,6 +27,10 @@ std::string key_of(std::string_view experiment, const std::vector<std::string>& 
 
 }  // namespace
 
+bool depends_on_machine(const MeasuredClaim& claim) noexcept {
+  return claim.timed && !std::isnan(claim.measured);
+}
+
 std::string_view standing_name(Standing standing) noexcept {
   switch (standing) {
     case Standing::kAsExpected:
@@ -43,7 +48,7 @@ std::string_view standing_name(Standing standing) noexcept {
 bool ExpectedComparison::regressed(const std::vector<MeasuredClaim>& measured) const noexcept {
   if (!missing.empty()) return true;
   for (std::size_t i = 0; i < claims.size() && i < measured.size(); ++i) {
-    if (measured[i].timed) continue;
+    if (depends_on_machine(measured[i])) continue;
     if (claims[i].standing == Standing::kWorse) return true;
     if (claims[i].standing == Standing::kUnknown && !measured[i].holds()) return true;
   }
@@ -53,7 +58,7 @@ bool ExpectedComparison::regressed(const std::vector<MeasuredClaim>& measured) c
 bool ExpectedComparison::changed(const std::vector<MeasuredClaim>& measured) const noexcept {
   if (!missing.empty()) return true;
   for (std::size_t i = 0; i < claims.size() && i < measured.size(); ++i) {
-    if (!measured[i].timed && claims[i].standing != Standing::kAsExpected) return true;
+    if (!depends_on_machine(measured[i]) && claims[i].standing != Standing::kAsExpected) return true;
   }
   return false;
 }
@@ -127,7 +132,7 @@ void ExpectedClaims::update(std::string_view experiment, const std::vector<Measu
     const auto was = std::ranges::find(before, claim.name, [](const auto& entry) { return entry.first; });
     Expected now{claim.holds(), {}};
     // What depends on the machine is expected to hold unless somebody wrote down why it does not.
-    if (claim.timed && !now.holds) now.holds = was == before.end() || was->second.holds;
+    if (depends_on_machine(claim) && !now.holds) now.holds = was == before.end() || was->second.holds;
     if (!now.holds)
       now.reason = was != before.end() && !was->second.holds ? was->second.reason : "reason not found yet";
     list.push_back({claim.name, now});

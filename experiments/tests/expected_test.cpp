@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "palpate/core/error.h"
@@ -68,6 +69,18 @@ TEST(Expected, TimesOfTheMachineChangeNothing) {
   EXPECT_EQ(c.claims[0].standing, Standing::kWorse);
   EXPECT_FALSE(c.regressed(slow));
   EXPECT_FALSE(c.changed(slow));
+}
+
+// A time that was not measured is no time of the machine: a claim that finds nothing to time must not pass unseen.
+TEST(Expected, ATimeThatWasNotMeasuredIsARegression) {
+  ExpectedClaims expected = ExpectedClaims::parse(kText);
+  std::vector<MeasuredClaim> none = {claim("good", false, true), claim("bad", false)};
+  none[0].measured = std::numeric_limits<double>::quiet_NaN();
+  const ExpectedComparison c = expected.compare("x", none, {}, false);
+  EXPECT_TRUE(c.regressed(none));
+  EXPECT_TRUE(c.changed(none));
+  expected.update("x", none, {}, false);
+  EXPECT_FALSE(expected.compare("x", none, {}, false).changed(none)) << "from then on it is known";
 }
 
 TEST(Expected, StandInAndQuickFormAreExpectedByThemselves) {

@@ -247,13 +247,12 @@ std::string find_method_warning(const Scene& scene, std::string_view method) {
         "method {}: between two slow steps a soft surface is a wall to it, so that its force is further from the truth "
         "than the last one held (\"direct\"); take \"reduced\" or \"jacobian\", or ask `palpate advise`",
         method);
-  if ((method == "jacobian" || method == "compliance" || method == "double_coupling") &&
+  if ((method == "compliance" || method == "double_coupling") &&
       std::ranges::any_of(scene.bodies, is_loose) && std::ranges::none_of(scene.bodies, is_soft))
     return fmt::format(
         "method {}: it is made for soft bodies; where rigid ones lie loose its bodies come to lie elsewhere than they "
-        "would, and the force goes wrong by as much as itself; take \"reduced\" for a few bodies or \"accelerance\", "
-        "or "
-        "ask `palpate advise`",
+        "would, and the force goes wrong by as much as itself; take \"reduced\" for a few bodies, \"accelerance\" or "
+        "\"jacobian\", or ask `palpate advise`",
         method);
   return {};
 }

@@ -34,6 +34,10 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
   void take(const Model& model) noexcept;
   void apply_contacts(const Model& model, TickResult& out) noexcept;
   Vec6 compute_wrench(const Model& model, const Vec6& other, TickResult& out) noexcept;
+  Vec6 moved_since(const Model& model) noexcept;
+  void start_bodies(const Model& model) noexcept;
+  double coast(const Model& model, std::size_t row) const noexcept;
+  void move_bodies(const Model& model) noexcept;
   void choose(const Model& model) noexcept;
   void build(const Model& model) noexcept;
   bool solve_chosen(const Model& model, TickResult& out) noexcept;
@@ -52,7 +56,14 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
   double age_ = 0.0;  ///< the tick's end less that of the slow step that the model describes, within two periods [s]
   std::int32_t contacts_ = 0;
   std::array<double, kMaxRows> lambda_{};
-  std::array<double, kMaxRows> slip_{};   ///< how far the tangents' anchors have moved since the model [m]
+  std::array<double, kMaxRows> slip_{};  ///< how far the tangents' anchors have moved since the model [m]
+  // Inertial models: what the bodies have done since the end of the slow step.
+  std::array<double, kMaxRows> gone_{};  ///< change of δ by the bodies' motion [m]
+  std::array<double, kMaxRows> rate_{};  ///< and its rate [m/s]
+  /// Of normals: how far the tool was in where the model has the bodies when it came [m]. It is let out over half of
+  /// the time that blending takes: at once the tool would be shot out, and over the whole of it the slow loop would
+  /// begin its step with a tool that is in.
+  std::array<double, kMaxRows> overlap_{};
   std::array<double, kMaxRows> free_{};   ///< δ without contact forces [m]
   std::array<double, kMaxRows> delta_{};  ///< δ with them [m]
   // Of the published contacts most are only near. Those that touch, or are about to, are solved for.
@@ -65,7 +76,8 @@ class JacobianFast final : public TypedFastHalf<Model, Feedback> {
   Vec6 change_ = Vec6::Zero();  ///< Δv
   // What the last model's wrench had more than the new one's at its arrival is carried over and fades, so that no step
   // at the slow rate is felt.
-  const double fade_;  ///< share that goes in a tick
+  const double fade_;   ///< share that goes in a tick …
+  double fades_ = 1.0;  ///< … of the model in use
   bool arrived_ = false;
   Vec6 felt_ = Vec6::Zero();     ///< contact wrench of the last tick, as the tool had it
   Vec6 carried_ = Vec6::Zero();  ///< the old model's less the new one's at its arrival
@@ -79,8 +91,8 @@ TickResult JacobianFast::tick(const DeviceState& device, const Model& model, Fee
   feedback.device = device;
   TickResult out;
   const bool modelled = model.header.sequence > 0;
-  if (modelled && model.header.sequence != taken_) take(model);
   age_ = std::clamp(feedback.header.time - model.header.time, 0.0, 3.0 * slow_period_) + dt_ - slow_period_;
+  if (modelled && model.header.sequence != taken_) take(model);
   const auto blocks = as_size(body().block_count());
   std::array<Vec3, 2> dv{Vec3::Zero(), Vec3::Zero()};
   body().set_grip(grip_.aim(device));
@@ -123,7 +135,9 @@ void JacobianFast::take(const Model& model) noexcept {
   const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
   bool finite = W.allFinite() && model.tool.position.allFinite() && model.tool.rotation.coeffs().allFinite();
   for (std::size_t i = 0; i < as_size(n); ++i)
-    finite = finite && model.J[i].allFinite() && std::isfinite(model.delta[i]) && std::isfinite(model.rate[i]);
+    finite =
+        finite && model.J[i].allFinite() && std::isfinite(model.delta[i]) && std::isfinite(model.rate[i]) &&
+        (model.inertial == 0 || (std::isfinite(model.acceleration[i]) && std::isfinite(model.friction_elsewhere[i])));
   if (!finite) {
     contacts_ = 0;
     return;
@@ -132,6 +146,54 @@ void JacobianFast::take(const Model& model) noexcept {
   slip_.fill(0.0);
   chosen_.fill(false);
   built_ = false;
+  if (model.inertial != 0) start_bodies(model);
+}
+
+/// Centre and orientation less those that the model's δ are for.
+Vec6 JacobianFast::moved_since(const Model& model) noexcept {
+  const Pose now = read_centre(body());
+  Vec6 moved;
+  moved << now.position - model.tool.position, rotation_vector(now.rotation * model.tool.rotation.conjugate());
+  return moved;
+}
+
+/// Where the bodies are at the beginning of the tick. Before the end of the slow step, if the model comes so early,
+/// they are on the way through it: on a line, their velocity changing evenly.
+void JacobianFast::start_bodies(const Model& model) noexcept {
+  const int n = 3 * contacts_;
+  const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
+  const Eigen::Map<const Eigen::VectorXd> lambda(model.lambda.data(), n);
+  const double age = age_ - dt_, within = std::min(age, 0.0);
+  const Vec6 moved = moved_since(model);
+  for (int i = 0; i < n; ++i) {
+    const auto k = as_size(i);
+    gone_[k] = age * model.rate[k];
+    rate_[k] = model.rate[k];
+    if (within < 0.0)
+      rate_[k] += within * (model.acceleration[k] + model.friction_elsewhere[k] + W.row(i).dot(lambda) / (dt_ * dt_));
+    overlap_[k] = i % 3 == 0 ? std::max(0.0, -(model.delta[k] + gone_[k] + model.J[k].dot(moved))) : 0.0;
+  }
+}
+
+/// How fast δ changes in this tick by what the bodies do without the tool's forces [m/s]. Friction only slows them
+/// down.
+double JacobianFast::coast(const Model& model, std::size_t row) const noexcept {
+  if (age_ >= 2.0 * slow_period_) return 0.0;  // so old a model tells no more of how they go on
+  const double rate = rate_[row] + dt_ * model.acceleration[row], slowed = dt_ * model.friction_elsewhere[row];
+  if (rate * slowed >= 0.0) return rate;
+  return std::abs(slowed) < std::abs(rate) ? rate + slowed : 0.0;
+}
+
+/// What the tick's λ has done to them.
+void JacobianFast::move_bodies(const Model& model) noexcept {
+  const int n = 3 * contacts_;
+  const Eigen::Map<const Eigen::MatrixXd> W(model.W.data(), n, n);
+  Eigen::Map<Eigen::VectorXd> rate(rate_.data(), n);
+  for (int i = 0; i < n; ++i) rate[i] = coast(model, as_size(i));
+  for (int i = 0; i < n; ++i) {
+    if (lambda_[as_size(i)] != 0.0) rate += lambda_[as_size(i)] / dt_ * W.col(i);
+  }
+  Eigen::Map<Eigen::VectorXd>(gone_.data(), n) += dt_ * rate;
 }
 
 /// Takes in contacts nearer than a margin or bearing force; leaves out others when they have become many.
@@ -184,24 +246,28 @@ void JacobianFast::build(const Model& model) noexcept {
 /// alone shows what is to be carried over from the last model.
 void JacobianFast::apply_contacts(const Model& model, TickResult& out) noexcept {
   if (arrived_) {
-    left_ = std::max(0.0, 1.0 - fade_);
-    if (left_ > 0.0) {
+    fades_ = model.inertial != 0 ? 2.0 * fade_ : fade_;
+    left_ = std::max(0.0, 1.0 - fades_);
+    if (left_ > 0.0 && model.inertial == 0) {
       const Vec6 alone = compute_wrench(model, Vec6::Zero(), out);
       carried_ = felt_ - alone;
       first_ = alone.head<3>().norm();
     }
+    if (model.inertial != 0) first_ = 0.0;  // what is carried over is the overlap
     share_ = first_ > 0.0 ? left_ : 0.0;
     arrived_ = false;
   }
   const Vec6 carried = share_ * carried_;
   const Vec6 wrench = compute_wrench(model, carried, out);
   change_ += response_ / dt_ * (wrench + carried);
+  if (model.inertial != 0) move_bodies(model);
   for (std::size_t i = 0; i < as_size(3 * contacts_); ++i) {
     if (i % 3 != 0) slip_[i] += delta_[i];
   }
-  for (std::size_t c = 0; c < as_size(contacts_); ++c) out.contacts += lambda_[3 * c] > 0.0;
+  for (std::size_t c = 0; c < as_size(contacts_); ++c)
+    out.contacts += lambda_[3 * c] > 0.0 && !model.J[3 * c].isZero(0.0);
   // What is carried fades, and shrinks with the contact's own force: contacts that have let go carry nothing.
-  left_ = std::max(0.0, left_ - fade_);
+  left_ = std::max(0.0, left_ - fades_);
   share_ = first_ > 0.0 ? left_ * std::min(1.0, wrench.head<3>().norm() / first_) : 0.0;
   felt_ = wrench + carried;
 }
@@ -209,13 +275,13 @@ void JacobianFast::apply_contacts(const Model& model, TickResult& out) noexcept 
 /// Contact wrench of δ = delta + rate · age + J (x − x_model) + W λ − slip, 0 ≤ δ_n ⊥ λ_n ≥ 0, Coulomb, when `other`
 /// acts too.
 Vec6 JacobianFast::compute_wrench(const Model& model, const Vec6& other, TickResult& out) noexcept {
-  const Pose now = read_centre(body());
-  Vec6 moved = dt_ * (read_blocks(body().velocities()) + change_) + response_ * other;
-  moved.head<3>() += now.position - model.tool.position;
-  moved.tail<3>() += rotation_vector(now.rotation * model.tool.rotation.conjugate());
+  const Vec6 moved = dt_ * (read_blocks(body().velocities()) + change_) + response_ * other + moved_since(model);
   const auto n = as_size(3 * contacts_);
-  for (std::size_t i = 0; i < n; ++i)
-    free_[i] = model.delta[i] + age_ * model.rate[i] + model.J[i].dot(moved) - slip_[i];
+  for (std::size_t i = 0; i < n; ++i) {
+    const double by_others =
+        model.inertial != 0 ? left_ * overlap_[i] + gone_[i] + dt_ * coast(model, i) : age_ * model.rate[i];
+    free_[i] = model.delta[i] + by_others + model.J[i].dot(moved) - slip_[i];
+  }
   choose(model);
   // Forces of the chosen may close another contact, rarely: once more with it, and what is left is the next tick's.
   if (!solve_chosen(model, out)) solve_chosen(model, out);

@@ -5,6 +5,7 @@
 
 #include "jacobian/contact_space.h"
 #include "jacobian/halves.h"
+#include "jacobian/neighbours.h"
 #include "palpate/methods/jacobian_settings.h"
 #include "tool_grip.h"
 
@@ -27,7 +28,9 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
         dt_(c.dt),
         slow_period_(c.slow_period),
         grip_(c, tool_),
-        shadow_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)) {
+        shadow_(make_tool(c.tool, c.start.pose, c.world.settings().gravity, false)),
+        inertial_(!equality() && !fast_answer() && Neighbours::are_rigid(c.world, c.body())),
+        neighbours_(c.world, c.body()) {
     grip_.grip().exact = equality();
   }
 
@@ -73,6 +76,7 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   static void clear(Model& model) noexcept {
     model.contacts = 0;
     model.left_out = 0;
+    model.inertial = 0;
     model.by_force.setZero();
     model.offset.setZero();
   }
@@ -83,12 +87,13 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   void choose_contacts(const SolvedStep& step, Model& model);
   void choose_others(const SolvedStep& step);
   void eliminate_others();
+  void compute_pull(const SolvedStep& step);
+  void let_bodies_move(const SolvedStep& step, Model& model);
   void correct_penetration(const AdvancedStep& step);
   const ConstraintProblem& answer(const SolvedStep& step);
   double free_distance(const SolvedStep& step, const ConstraintProblem& from, std::span<const double> delta,
                        const RowRef& row) const;
   double gap_of(const ProblemResults& step, const RowRef& row) const;
-  double rate_of(const SolvedStep& step, const RowRef& row) const;
 
   static int row_of(const ConstraintProblem& problem, const RowRef& r) {
     return problem.constraints()[as_size(r.constraint)].first_row + r.offset;
@@ -108,18 +113,24 @@ class JacobianSlow final : public TypedSlowHalf<Model, Feedback> {
   const DeviceState start_;
   const double dt_, slow_period_;
   ToolGrip grip_;
-  WorldBody shadow_;  ///< the tool once more, for its matrix in the fast loop's time step
+  WorldBody shadow_;     ///< the tool once more, for its matrix in the fast loop's time step
+  const bool inertial_;  ///< models are of bodies that go on by their inertia
+  Neighbours neighbours_;
   ConstraintProblem other_;
   std::vector<RowRef> rows_;    ///< equality: that hold; inequality: published
   std::vector<RowRef> others_;  ///< inequality: that the tool is felt through
   std::vector<RowRef> both_;
   std::vector<std::pair<double, int>> deepest_;
-  std::vector<double> fixed_;   ///< λ of what slips or stands at its bound elsewhere
-  std::vector<double> lambda_;  ///< scratch
+  std::vector<std::uint8_t> published_;       ///< of each constraint, whether it is
+  std::vector<double> fixed_;                 ///< λ of what slips or stands at its bound elsewhere
+  std::vector<double> lambda_;                ///< scratch
+  std::vector<double> rubbing_, by_rubbing_;  ///< of fixed_ what friction is, and δ with it alone
   std::vector<Vec3> velocities_, shift_;
   std::vector<BlockRows::Entry> entries_;
   Eigen::MatrixXd W_, J_;
   Eigen::VectorXd delta_;
+  /// Inertial: of δ, what forces other than the tool's do in the slow step; of that, what friction does [m].
+  Eigen::MatrixXd pull_;
 };
 
 /// The problem without the tool, at the time step whose answer is published.
@@ -142,16 +153,6 @@ double JacobianSlow::free_distance(const SolvedStep& step, const ConstraintProbl
 double JacobianSlow::gap_of(const ProblemResults& step, const RowRef& row) const {
   if (row.constraint < step.first_contact()) return 0.0;
   return world_.settings().felt_gap(step.contacts()[as_size(row.constraint - step.first_contact())].gap, step.h());
-}
-
-/// How fast a rigid body that the tool touches changes δ after the step [m/s]. Without it the body would stand still
-/// until the next model, and a tool that pushes it would feel a wall; a soft body's motion ends where the tool's does.
-double JacobianSlow::rate_of(const SolvedStep& step, const RowRef& row) const {
-  const Contact& contact = step.contacts()[as_size(row.constraint - step.first_contact())];
-  const int other = contact.body_a == body_ ? contact.body_b : contact.body_a;
-  if (other < 0 || step.side(other).kind != ConstraintSide::Kind::kLight) return 0.0;
-  const Vec6 v = read_blocks(world_.body(other)->velocities()) + read_blocks(step.change(other));
-  return light_row(step.problem(), row, step.side(other).body).dot(v);
 }
 
 // The paper's form.
@@ -270,7 +271,7 @@ void JacobianSlow::correct_penetration(const AdvancedStep& step) {
 // The default form.
 
 /// The tool's contacts, in the world's order. If there are too many: those that bear, then the deepest at the end of
-/// the free motion.
+/// the free motion. Where all else is rigid, contacts among the others take the room that is left.
 void JacobianSlow::choose_contacts(const SolvedStep& step, Model& model) {
   const ConstraintProblem& problem = step.problem();
   deepest_.clear();
@@ -281,15 +282,20 @@ void JacobianSlow::choose_contacts(const SolvedStep& step, Model& model) {
     const double depth = problem.delta_free()[as_size(c.first_row)];
     deepest_.emplace_back(bears ? -std::numeric_limits<double>::infinity() : depth, i);
   }
-  const auto room = as_size(std::clamp(settings_.max_contacts, 1, kMaxContacts));
+  const auto room = as_size(std::clamp(settings_.max_contacts, 1, JacobianSettings::kMost));
   if (deepest_.size() > room) {
     model.left_out = static_cast<std::int32_t>(deepest_.size() - room);
     std::sort(deepest_.begin(), deepest_.end());
     deepest_.resize(room);
     std::sort(deepest_.begin(), deepest_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   }
+  neighbours_.begin(step);
+  if (inertial_ && !deepest_.empty())
+    neighbours_.list_contacts(step, as_size(kMaxContacts) - deepest_.size(), deepest_);
   rows_.clear();
+  published_.assign(problem.constraints().size(), 0);
   for (const auto& [depth, constraint] : deepest_) {
+    published_[as_size(constraint)] = 1;
     for (std::int32_t r = 0; r < 3; ++r) rows_.push_back({constraint, r});
   }
 }
@@ -302,10 +308,15 @@ void JacobianSlow::choose_others(const SolvedStep& step) {
   fixed_.assign(lambda.size(), 0.0);
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.constraints().size()); ++i) {
     const Constraint& c = problem.constraints()[as_size(i)];
-    if (c.kind == ConstraintKind::kContact && acts_on_tool(step, c)) continue;
+    if (c.kind == ConstraintKind::kContact && (acts_on_tool(step, c) || published_[as_size(i)] != 0)) continue;
     const double* l = lambda.data() + c.first_row;
     if (c.kind == ConstraintKind::kContact) {
       if (!(l[0] > 0.0)) continue;
+      // A pile that is held until the next model is a wall; rigid bodies push on with what they pushed.
+      if (inertial_) {
+        std::copy(l, l + 3, fixed_.begin() + c.first_row);
+        continue;
+      }
       const bool sticks = std::hypot(l[1], l[2]) < (1.0 - 1e-6) * c.friction * l[0];
       for (std::int32_t r = 0; r < (sticks ? 3 : 1); ++r) others_.push_back({i, r});
       if (!sticks) std::copy(l + 1, l + 3, fixed_.begin() + c.first_row + 1);
@@ -326,12 +337,48 @@ void JacobianSlow::eliminate_others() {
   if (m == 0) return;
   Eigen::MatrixXd held = W_.bottomRightCorner(m, m);
   held.diagonal().array() += 1e-12 * held.diagonal().cwiseAbs().maxCoeff();
-  Eigen::MatrixXd right(m, n + 1);
-  right << W_.bottomLeftCorner(m, n), delta_.tail(m);
+  Eigen::MatrixXd right(m, n + 3);
+  right << W_.bottomLeftCorner(m, n), delta_.tail(m), pull_.bottomRows(m);
   const Eigen::LDLT<Eigen::MatrixXd> factor(held);
   const Eigen::MatrixXd X = factor.solve(right);
   W_.topLeftCorner(n, n) -= (W_.topRightCorner(n, m) * X.leftCols(n)).eval();
   delta_.head(n) -= (W_.topRightCorner(n, m) * X.col(n)).eval();
+  pull_.topRows(n) -= (W_.topRightCorner(n, m) * X.rightCols(2)).eval();
+}
+
+/// What weight and the fixed λ alone do to each row of `both_` in the slow step: no velocities, no gaps.
+void JacobianSlow::compute_pull(const SolvedStep& step) {
+  pull_.setZero(static_cast<Eigen::Index>(both_.size()), 2);
+  if (!inertial_) return;
+  const ConstraintProblem& problem = step.problem();
+  rubbing_ = fixed_;
+  for (const Constraint& c : problem.constraints()) {
+    if (c.kind == ConstraintKind::kContact) rubbing_[as_size(c.first_row)] = 0.0;
+  }
+  by_rubbing_.resize(rubbing_.size());
+  problem.compute_delta(rubbing_, by_rubbing_);
+  for (std::size_t k = 0; k < both_.size(); ++k) {
+    const auto row = as_size(row_of(problem, both_[k]));
+    const double free = problem.delta_free()[row];
+    pull_(static_cast<Eigen::Index>(k), 0) = lambda_[row] - free + neighbours_.fall(step, both_[k]);
+    pull_(static_cast<Eigen::Index>(k), 1) = by_rubbing_[row] - free;
+  }
+}
+
+/// Makes of a model of the whole slow step one of bodies that go on from its end and answer by their inertia: a rigid
+/// body that gave way at once as it does in a slow step would be entered by the tool as far as that.
+void JacobianSlow::let_bodies_move(const SolvedStep& step, Model& model) {
+  model.inertial = 1;
+  const auto n = static_cast<Eigen::Index>(rows_.size());
+  Eigen::Map<Eigen::MatrixXd> W(model.W.data(), n, n);
+  const Eigen::Map<const Eigen::VectorXd> lambda(model.lambda.data(), n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    W(i, i) -= step.problem().compliance()[as_size(row_of(step.problem(), rows_[as_size(i)]))];
+  Eigen::Map<Eigen::VectorXd>(model.delta.data(), n) += W * lambda;
+  const double square = slow_period_ * slow_period_;
+  Eigen::Map<Eigen::VectorXd>(model.acceleration.data(), n) = (pull_.col(0) - pull_.col(1)).head(n) / square;
+  Eigen::Map<Eigen::VectorXd>(model.friction_elsewhere.data(), n) = pull_.col(1).head(n) / square;
+  W *= dt_ * dt_ / square;
 }
 
 void JacobianSlow::publish_contacts(const SolvedStep& step, Model& model) {
@@ -352,6 +399,7 @@ void JacobianSlow::publish_contacts(const SolvedStep& step, Model& model) {
     delta_[k] = free_distance(step, from, lambda_, both_[i]);
     W_(k, k) += step.problem().compliance()[as_size(row_of(step.problem(), both_[i]))];
   }
+  compute_pull(step);
   eliminate_others();
   const auto n = static_cast<Eigen::Index>(rows_.size());
   if (!W_.topLeftCorner(n, n).allFinite() || !delta_.head(n).allFinite()) return;
@@ -359,9 +407,10 @@ void JacobianSlow::publish_contacts(const SolvedStep& step, Model& model) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     model.J[i] = light_row(step.problem(), rows_[i], tool);
     model.delta[i] = delta_[static_cast<Eigen::Index>(i)];
-    model.rate[i] = rate_of(step, rows_[i]);
+    model.rate[i] = neighbours_.rate(step, rows_[i]);
     model.lambda[i] = step.lambda()[as_size(row_of(step.problem(), rows_[i]))];
   }
+  if (inertial_) let_bodies_move(step, model);
   model.contacts = static_cast<std::int32_t>(deepest_.size());
   for (std::size_t i = 0; i < deepest_.size(); ++i)
     model.friction[i] = step.problem().constraints()[as_size(deepest_[i].second)].friction;

@@ -10,6 +10,10 @@
 
 namespace palpate {
 
+/// Whether a verdict on a claim says nothing of the program: it is a time, and one was measured. Where there was nothing
+/// to time, that is no matter of the machine.
+bool depends_on_machine(const MeasuredClaim& claim) noexcept;
+
 /// What is expected of the claims of experiments: a file that belongs to the program, kept by hand and by
 /// `reproduce --write-expected`. A claim that stands there as not holding has a reason.
 class ExpectedClaims {
