@@ -285,10 +285,11 @@ TEST(Reduced, BodyAtRestOnTheFloorStaysAtRest) {
   EXPECT_NEAR(later, height, 1e-6) << "it does not sink";
 }
 
-/// The model of a rod that lies on a held block after a few slow steps at 50 Hz.
-ModelView show_pressed_block(int cells) {
+/// The model of a rod that lies on a block after a few slow steps at 50 Hz; the block is held, or stands on a floor.
+ModelView show_pressed_block(int cells, bool held) {
   Rig rig;
-  add_block(rig.world, true, 2e4, cells);
+  add_block(rig.world, held, 2e4, cells);
+  if (!held) add_floor(rig.world);
   const ToolSettings tool = make_rod();
   const DeviceState device = hand_at(Vec3(0.003, 0.0545, 0.001));
   add_tool(rig.world, tool, device.pose);
@@ -298,9 +299,10 @@ ModelView show_pressed_block(int cells) {
   return rig.show();
 }
 
-// States that span all of a body's motions leave nothing out; of a body with more unknowns than states something is.
+// States that span all of a body's motions leave nothing out; of a body that stands on more feet than there are states
+// something is.
 TEST(Reduced, ShowsHowManyStatesABodyHasAndWhatTheyLeaveOut) {
-  const ModelView small = show_pressed_block(2), large = show_pressed_block(8);
+  const ModelView small = show_pressed_block(2, true), large = show_pressed_block(8, false);
   for (const ModelView* view : {&small, &large}) {
     ASSERT_EQ(view->body_count, 1u);
     EXPECT_EQ(view->body[0].body, 0);

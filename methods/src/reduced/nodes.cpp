@@ -10,6 +10,10 @@ namespace {
 /// looked at in every tick, one of some thousand in every tenth.
 constexpr int kWork = 400;
 constexpr int kPieceWork = 2;
+constexpr int kNodesAtOnce = 4 * kWork;
+/// Ticks that a look takes from which on it is worth while to tell what the next one will say. What is only a few ticks
+/// old is as good, and does not tell of a contact's every start as if it went on.
+constexpr int kLeadFrom = 4;
 /// Nodes whose rows of Φ stay in the first cache between two products with them.
 constexpr int kChunk = 24;
 
@@ -18,6 +22,7 @@ constexpr int kChunk = 24;
 Nodes::Nodes(std::unique_ptr<ElasticForces> elements, int nodes, double dt)
     : elements_(std::move(elements)),
       dt_(dt),
+      leads_((2 * nodes + kPieceWork * elements_->pieces() + kWork - 1) / kWork >= kLeadFrom),
       places_(as_size(nodes), Vec3::Zero()),
       forces_(places_),
       turned_(places_.size(), Mat3::Identity()),
@@ -25,6 +30,8 @@ Nodes::Nodes(std::unique_ptr<ElasticForces> elements, int nodes, double dt)
       base_(Eigen::VectorXd::Zero(kMaxStates)),
       force_(base_),
       pull_(base_),
+      lacked_(base_),
+      way_(base_),
       next_places_(places_),
       next_forces_(places_),
       next_moves_(places_),
@@ -59,6 +66,7 @@ void Nodes::begin(const BodyView<const double>& model) noexcept {
   has_begun_ = true;
   base_.setZero();
   force_ = model.start_force;
+  lacked_.setZero();
   set_pull(model);
   guard_.forget();
   phase_ = Phase::kPlace;
@@ -78,6 +86,10 @@ void Nodes::carry(const BodyView<const double>& model, Eigen::VectorXd& q, Eigen
   speed = scratch_;
   base_.setZero();
   for (int i = 0; i < count(); ++i) turns_[as_size(i)] = turned_[as_size(i)] * model.turn(i).transpose();
+  scratch_.noalias() = model.carry * lacked_;  // forces go over as states do where A(dt) is one in both bases
+  lacked_ = scratch_;
+  scratch_.noalias() = model.carry * way_;
+  way_ = scratch_;
   force_ = model.start_force;
   if (has_forces_) {  // those in the new basis, at once
     sum_.setZero();
@@ -100,6 +112,11 @@ void Nodes::start_look(const BodyView<const double>& model, const Eigen::VectorX
   multiply_mass(model, dt_, speed, scratch_);
   looked_kinetic_ = 0.5 * speed.dot(scratch_);
   looked_work_ = work;
+}
+
+double Nodes::compute_lead(const Eigen::VectorXd& q) const noexcept {
+  constexpr double kMost = 2.0;  // looks are about as far apart as what they say is old
+  return !leads_ ? 0.0 : std::clamp(way_.dot(q) - way_.dot(base_), -kMost, kMost);
 }
 
 bool Nodes::work(const BodyView<const double>& model, const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> speed,
@@ -169,6 +186,8 @@ int Nodes::go_on(const BodyView<const double>& model, int left) noexcept {
   const int first = at_, all = elements ? elements_->pieces() : count();
   const int unit = elements ? kPieceWork : 1;
   at_ = std::min(all, at_ + std::max(1, left / unit));
+  // Of a body that is not large all nodes at once: one that is looked at when a model comes is not begun anew.
+  if (!elements && all <= kNodesAtOnce) at_ = all;
   switch (phase_) {
     case Phase::kPlace:
       place(model, first, at_);
@@ -188,10 +207,13 @@ int Nodes::go_on(const BodyView<const double>& model, int left) noexcept {
       forces_.swap(next_forces_);
       turned_.swap(next_turned_);
       turns_.swap(next_turns_);
+      way_ = looked_ - base_;
       base_ = looked_;
       force_ = sum_.cast<double>();
       last_pull_ = pull_;
       set_pull(model);
+      lacked_ = pull_ - last_pull_;
+      if (const double length2 = way_.squaredNorm(); length2 > 0.0) way_ /= length2;
       has_forces_ = ended_ = true;
       break;
     }

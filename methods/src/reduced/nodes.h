@@ -41,6 +41,10 @@ class Nodes {
   std::span<const Mat3> turns() const noexcept { return turns_; }    ///< R of the nodes
   /// ΦᵀRᵀf(x_e) + (K + T) q_e.
   const Eigen::VectorXd& pull() const noexcept { return pull_; }
+  /// What forces have changed by beyond K + T between the last two looks, and how much of that again at the states q:
+  /// as far as these have gone on in the direction in which they went between the looks, as a part of that way.
+  const Eigen::VectorXd& lacked() const noexcept { return lacked_; }
+  double compute_lead(const Eigen::VectorXd& q) const noexcept;
   const EnergyGuard& guard() const noexcept { return guard_; }
 
  private:
@@ -58,12 +62,14 @@ class Nodes {
 
   std::unique_ptr<ElasticForces> elements_;
   const double dt_;
+  const bool leads_;  ///< looks take so long that compute_lead() is not zero
   // Of the last look that ended.
   std::vector<Vec3> places_, forces_;  ///< elastic forces [N]
   std::vector<Mat3> turned_;           ///< from the shape at rest
   std::vector<Mat3> turns_;            ///< R: from x₀ of the model
   Eigen::VectorXd base_, force_, pull_;
-  bool has_forces_ = false;  ///< a look has ended since begin()
+  Eigen::VectorXd lacked_, way_;  ///< between the last two looks; way_ is over its squared length
+  bool has_forces_ = false;       ///< a look has ended since begin()
   // Of the one that is going on.
   Phase phase_ = Phase::kPlace;
   int at_ = 0;              ///< node or piece that is next

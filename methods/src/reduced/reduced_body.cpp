@@ -168,6 +168,7 @@ void ReducedBody::compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexc
   change.tail(kMaxStates - r).setZero();
   ahead_.head(r) = q_.head(r) + (dt_ + model_->damping_stiffness) * v;
   change.head(r) = nodes_.pull().head(r) - model_->damping_one * v;
+  change.head(r) += nodes_.compute_lead(q_) * nodes_.lacked().head(r);
   change.head(r).noalias() -= model_->K.topLeftCorner(r, r) * ahead_.head(r);
   subtract_turning(model_->turning.topLeftCorner(r, std::min(r, kTurningStates)), q_.head(r), change.head(r));
   if (model_->has_D != 0.0) change.head(r).noalias() -= model_->D.topLeftCorner(r, r) * v;
