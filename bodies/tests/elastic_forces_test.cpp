@@ -36,5 +36,21 @@ TEST_P(ElasticForcesOf, PiecesAddUpToTheForcesAndEnergyOfTheBody) {
   }
 }
 
+// A body that is turned as a whole stores nothing, and all of its nodes have turned as it has.
+TEST_P(ElasticForcesOf, TurnedBodyHasTurnedNodesAndNoEnergy) {
+  const std::unique_ptr<FemBody> body = make_block(GetParam(), {.cells = {4, 3, 3}});
+  const std::unique_ptr<ElasticForces> pieces = body->make_elastic_forces();
+  const Mat3 R = Eigen::AngleAxisd(2.1, Vec3(1.0, -2.0, 0.5).normalized()).toRotationMatrix();
+  std::vector<Vec3> places(body->positions().begin(), body->positions().end()), forces(places);
+  for (Vec3& x : places) x = R * x + Vec3(0.1, 0.2, -0.3);
+  pieces->begin(places);
+  pieces->add(0, pieces->pieces());
+  EXPECT_LT(pieces->finish(forces), 1e-12);
+  std::vector<Mat3> turns(places.size());
+  pieces->compute_turns(0, body->node_count(), turns);
+  // Elements' rotations are kept in single precision.
+  for (const Mat3& turn : turns) EXPECT_LT((turn - R).norm(), 1e-6);
+}
+
 }  // namespace
 }  // namespace palpate::testing

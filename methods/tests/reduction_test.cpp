@@ -5,6 +5,7 @@
 
 #include "../src/reduced/aged_factors.h"
 #include "../src/reduced/choice.h"
+#include "../src/reduced/energy_guard.h"
 #include "live_rig.h"
 
 // The parts that a model of `reduced` is made by.
@@ -112,6 +113,62 @@ TEST(AnswerMemory, ForgetsWhatWasNotLookedForTheLongest) {
   EXPECT_EQ(memory.find({6, 0, false}), -1);
   EXPECT_EQ(memory.answer(memory.find({5, 0, false}))[0], 5.0);
   EXPECT_EQ(memory.generation(memory.find({7, 0, false})), 2);
+}
+
+/// A model of three states, of masses about one, two and three times dt.
+class ThreeStates {
+ public:
+  ThreeStates() : numbers_(layout_.model_size(), 0.0) {
+    auto model = layout_.view(numbers_.data());
+    model.states = 3.0;
+    model.K.diagonal().head<3>() = Vec3(0.0, 100.0, 200.0);
+  }
+  BodyView<const double> view() const { return layout_.view(static_cast<const double*>(numbers_.data())); }
+  double compute_kinetic(const Eigen::VectorXd& speed) const {
+    Eigen::VectorXd momentum(kMaxStates);
+    multiply_mass(view(), kTick, speed, momentum);
+    return 0.5 * speed.dot(momentum);
+  }
+
+ private:
+  BodyLayout layout_{1, 1, 0, 0};
+  std::vector<double> numbers_;
+};
+
+// What a body has gained beyond the work done to it is owed, and taken out of its motion to the last part.
+TEST(EnergyGuard, TakesOutWhatNobodyDid) {
+  const ThreeStates model;
+  Eigen::VectorXd speed = Eigen::VectorXd::Zero(kMaxStates), direction = speed;
+  speed.head<3>() = Vec3(1.0, -2.0, 0.5);
+  direction.head<3>() = Vec3(0.2, -1.0, 0.3);
+  const double kinetic = model.compute_kinetic(speed), made = 0.1 * kinetic;
+  EnergyGuard guard;
+  guard.see(5.0, 1.0);
+  guard.see(7.0, 3.0);
+  EXPECT_EQ(guard.owed(), 0.0) << "work was done";
+  EXPECT_FALSE(guard.take_out(model.view(), kTick, direction, speed));
+  guard.see(7.0 + made, 3.0);
+  EXPECT_NEAR(guard.owed(), made, 1e-15);
+  EXPECT_TRUE(guard.take_out(model.view(), kTick, direction, speed));
+  EXPECT_NEAR(model.compute_kinetic(speed), kinetic - made, 1e-12 * kinetic);
+  EXPECT_NEAR(guard.owed(), 0.0, 1e-15);
+  EXPECT_NEAR(guard.taken(), made, 1e-15);
+  guard.see(7.0, 3.0);
+  EXPECT_NEAR(guard.owed(), 0.0, 1e-15) << "what was taken out is not owed again";
+}
+
+// A body is not stopped dead: what motion along the direction does not have comes out of all of it, a little at a look.
+TEST(EnergyGuard, TakesNoMoreThanAPartOfAllMotionAtOnce) {
+  const ThreeStates model;
+  Eigen::VectorXd speed = Eigen::VectorXd::Zero(kMaxStates), none = speed;
+  speed.head<3>() = Vec3(1.0, -2.0, 0.5);
+  const double kinetic = model.compute_kinetic(speed);
+  EnergyGuard guard;
+  guard.see(0.0, 0.0);
+  guard.see(10.0 * kinetic, 0.0);
+  EXPECT_TRUE(guard.take_out(model.view(), kTick, none, speed));
+  EXPECT_NEAR(model.compute_kinetic(speed), 0.9 * kinetic, 1e-12 * kinetic);
+  EXPECT_NEAR(guard.owed(), 9.9 * kinetic, 1e-12 * kinetic);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "reduced/messages.h"
+#include "messages.h"
 
 namespace palpate::reduced {
 
