@@ -171,7 +171,7 @@ test("the panel says how many states a reduced body has, and what they leave out
   await page.selectOption("#method", "reduced");
   await viewer.until(() => {
     const rows = [...document.querySelectorAll("#loops tr")].map((r) => r.textContent);
-    return rows.some((r) => /^States\d+ of 96$/.test(r)) && rows.some((r) => /^Left out by them(under )?\d+(\.\d)? %$/.test(r));
+    return rows.some((r) => /^States\d+ of \d+$/.test(r)) && rows.some((r) => /^Left out by them(under )?\d+(\.\d)? %$/.test(r));
   });
   const [block] = await viewer.read("reduced");
   assert.ok(block.name === "block" && block.states > 6 && block.leftOut >= 0 && block.leftOut < 1, JSON.stringify(block));
