@@ -1,4 +1,5 @@
 #include "live_body.h"
+#include "surface_carriers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,17 +28,9 @@ LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
   const BodySurface surface = original.surface();
   surface_positions_.assign(surface.positions.begin(), surface.positions.end());
   surface_velocities_.assign(surface_positions_.size(), Vec3::Zero());
-  std::vector<BodyPoint> corner(surface_positions_.size());
-  for (std::size_t t = 0; t < triangles_.size(); ++t) {
-    for (int k = 0; k < 3; ++k)
-      corner[as_size(triangles_[t][as_size(k)])] = BodyPoint::on_surface(static_cast<std::int32_t>(t), Vec3::Unit(k));
-  }
-  std::vector<BlockRows::Entry> entries(as_size(original.max_row_entries()));
-  for (const BodyPoint& point : corner) {
-    const int count = point.element < 0 ? 0 : original.compute_point_row(point, Vec3::UnitX(), entries);
-    for (const BlockRows::Entry& e : std::span(entries).first(as_size(count))) {
-      if (e.value.x() != 0.0) weights_.push_back({e.block, e.value.x()});
-    }
+  const SurfaceCarriers carriers(original);
+  for (std::size_t v = 0; v < carriers.vertices(); ++v) {
+    for (const SurfaceCarriers::Carrier& c : carriers.of(v)) weights_.push_back({c.node, c.weight});
     most_nodes_ = std::max(most_nodes_, static_cast<int>(weights_.size()) - weight_begin_.back());
     double sum = 0.0;
     for (auto w = weights_.begin() + weight_begin_.back(); w != weights_.end(); ++w) sum += std::abs(w->weight);

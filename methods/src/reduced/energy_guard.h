@@ -8,8 +8,8 @@ namespace palpate::reduced {
 
 /// Keeps a reduced body from having more energy than was done to it.
 ///
-/// A body's energy H = ½ q̇·M q̇ + U, U being what its elements store, changes by the work W of weight and contacts and
-/// falls by damping. What it gains beyond W was made: by elastic forces that act some ticks late, or by a new model
+/// A body's energy H = ½ q̇·M q̇ + U, U being what its elements and its weight store, changes by the work W of contacts
+/// and falls by damping. What it gains beyond W was made: by elastic forces that act some ticks late, or by a new model
 /// that has the body a little elsewhere. At every look of the fast loop at the elements U is known, and with it what
 /// was made since the look before; that is owed, and taken out of the motion again. So however wrong a model is, and
 /// whatever comes late, the body cannot swing up.

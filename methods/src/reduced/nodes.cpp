@@ -173,7 +173,8 @@ void Nodes::project(const BodyView<const double>& model, std::span<const Vec3> f
 }
 
 void Nodes::end_elements(const BodyView<const double>& model) noexcept {
-  double energy = looked_kinetic_ + elements_->finish(next_forces_);
+  elastic_energy_ = elements_->finish(next_forces_);
+  double energy = looked_kinetic_ + elastic_energy_;
   for (int i = 0; i < count(); ++i) energy -= model.node_force.segment<3>(3 * i).dot(next_places_[as_size(i)]);
   guard_.see(energy, looked_work_);
   sum_.setZero();

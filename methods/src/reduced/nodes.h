@@ -45,7 +45,8 @@ class Nodes {
   /// as far as these have gone on in the direction in which they went between the looks, as a part of that way.
   const Eigen::VectorXd& lacked() const noexcept { return lacked_; }
   double compute_lead(const Eigen::VectorXd& q) const noexcept;
-  const EnergyGuard& guard() const noexcept { return guard_; }
+  /// What the elements stored when they were last asked [J]; 0 before.
+  double elastic_energy() const noexcept { return elastic_energy_; }
 
  private:
   enum class Phase { kPlace, kElements, kProject };
@@ -82,6 +83,7 @@ class Nodes {
   double looked_kinetic_ = 0.0, looked_work_ = 0.0;  ///< [J]
   Eigen::VectorXf since_, speed_, sum_, momentum_;  ///< q − q_e, q̇; ΦᵀRᵀf; what frames that turn do to ΦᵀRᵀMẋ
   EnergyGuard guard_;
+  double elastic_energy_ = 0.0;
   Eigen::VectorXd scratch_, last_pull_;
   Eigen::VectorXf chunk_, second_chunk_;  ///< of the nodes that are gone through at once
 };

@@ -52,21 +52,15 @@ ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixe
 }
 
 void ReducedBody::list_carriers(const FemBody& original) {
-  std::vector<BodyPoint> corner(positions_.size());
-  for (std::size_t t = 0; t < triangles_.size(); ++t) {
-    for (int k = 0; k < 3; ++k)
-      corner[as_size(triangles_[t][as_size(k)])] = BodyPoint::on_surface(static_cast<std::int32_t>(t), Vec3::Unit(k));
-  }
-  std::vector<BlockRows::Entry> entries(as_size(original.max_row_entries()));
-  for (const BodyPoint& point : corner) {
-    const int count = point.element < 0 ? 0 : original.compute_point_row(point, Vec3::UnitX(), entries);
-    for (int i = 0; i < count; ++i) carriers_.push_back({entries[as_size(i)].block, entries[as_size(i)].value.x()});
-    if (count == 0) carriers_.push_back({0, 0.0});  // no triangle has it, and nobody touches it
+  const SurfaceCarriers all(original);
+  for (std::size_t v = 0; v < all.vertices(); ++v) {
+    carriers_.insert(carriers_.end(), all.of(v).begin(), all.of(v).end());
+    if (all.of(v).empty()) carriers_.push_back({0, 0.0});  // no triangle has it, and nobody touches it
     const auto first = carriers_.begin() + carrier_begin_.back();
     // Its frame is that of the node that carries most of it, which stands first.
     const auto most = std::max_element(first, carriers_.end(),
                                        [](const Carrier& a, const Carrier& b) { return a.weight < b.weight; });
-    if (most != carriers_.end()) std::iter_swap(first, most);
+    std::iter_swap(first, most);
     carrier_begin_.push_back(static_cast<int>(carriers_.size()));
   }
 }
@@ -357,16 +351,13 @@ void ReducedBody::watch(std::span<const BoundingBox> regions, std::span<const Co
 }
 
 BodyEnergy ReducedBody::compute_energy() const noexcept {
-  // Of the states alone: M = dt (1 − D − dt K), since A(dt) is one.
+  // Of what the states move; the elements' as of the last look.
   if (!model_) return {};
-  const int r = used();
-  const auto v = speed().head(r);
-  const auto K = model_->K.topLeftCorner(r, r);
-  double damped = model_->damping_one * v.squaredNorm() + model_->damping_stiffness * v.dot(K * v);
-  if (model_->has_D != 0.0) damped += v.dot(model_->D.topLeftCorner(r, r) * v);
+  Eigen::Matrix<double, kMaxStates, 1> momentum;
+  multiply_mass(*model_, dt_, speed(), momentum);
   BodyEnergy out;
-  out.kinetic = 0.5 * dt_ * (v.squaredNorm() - damped - dt_ * v.dot(K * v));
-  out.elastic = 0.5 * q_.head(r).dot(K * q_.head(r));
+  out.kinetic = 0.5 * speed().dot(momentum);
+  out.elastic = nodes_.elastic_energy();
   return out;
 }
 

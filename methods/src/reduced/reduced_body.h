@@ -6,6 +6,7 @@
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/world/contact_finder.h"
 #include "reduced/nodes.h"
+#include "surface_carriers.h"
 
 namespace palpate::reduced {
 
@@ -120,10 +121,7 @@ class ReducedBody final : public Body {
   std::optional<BodyView<const double>> model_;
   Eigen::VectorXd q_;
   Nodes nodes_;
-  struct Carrier {
-    std::int32_t node;
-    double weight;
-  };
+  using Carrier = SurfaceCarriers::Carrier;
   std::vector<int> carrier_begin_;  ///< of each vertex in carriers_
   std::vector<Carrier> carriers_;
   double work_ = 0.0;                  ///< that contacts have done to the states since the start [J]

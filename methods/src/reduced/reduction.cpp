@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reduced/flat.h"
+#include "surface_carriers.h"
 
 namespace palpate::reduced {
 namespace {
@@ -29,18 +30,10 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
     : body_(body), second_(second), dt_(settings.dt), slow_period_(settings.slow_period), weight_begin_(1, 0) {
   const BodySurface surface = body.surface();
   const auto vertices = static_cast<int>(surface.positions.size());
-  std::vector<BodyPoint> corner(as_size(vertices));
-  for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
-    for (int k = 0; k < 3; ++k)
-      corner[as_size(surface.triangles[t][as_size(k)])] =
-          BodyPoint::on_surface(static_cast<std::int32_t>(t), Vec3::Unit(k));
-  }
-  std::vector<BlockRows::Entry> entries(as_size(body.max_row_entries()));
-  for (const BodyPoint& point : corner) {
-    const int count = point.element < 0 ? 0 : body.compute_point_row(point, Vec3::UnitX(), entries);
-    for (int i = 0; i < count; ++i) {
-      const BlockRows::Entry& e = entries[as_size(i)];
-      if (e.value.x() != 0.0 && !body.is_prescribed(e.block)) weights_.push_back({e.block, e.value.x()});
+  const SurfaceCarriers carriers(body);
+  for (std::size_t v = 0; v < carriers.vertices(); ++v) {
+    for (const SurfaceCarriers::Carrier& at : carriers.of(v)) {
+      if (!body.is_prescribed(at.node)) weights_.push_back({at.node, at.weight});
     }
     weight_begin_.push_back(static_cast<int>(weights_.size()));
   }
