@@ -12,12 +12,13 @@ namespace palpate::live_rig {
 
 inline constexpr double kTick = 0.001;
 
-inline std::unique_ptr<CorotationalTets> make_block(bool held, double young_modulus, int cells) {
+inline std::unique_ptr<CorotationalTets> make_block(bool held, double young_modulus, int cells,
+                                                    const CorotationalTetSettings& settings = {}) {
   const Material material{
       .young_modulus = young_modulus, .poisson_ratio = 0.35, .density = 1000.0, .stiffness_damping = 0.005};
   TetMesh mesh = make_tet_block(Vec3(0.06, 0.04, 0.06), {cells, cells, cells});
   for (Vec3& v : mesh.vertices) v.y() += 0.02;
-  auto body = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1));
+  auto body = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1), settings);
   for (int i = 0; held && i < body->node_count(); ++i) {
     if (body->positions()[as_size(i)].y() < 1e-9) body->prescribe(i, Vec3::Zero());
   }

@@ -60,9 +60,9 @@ bool AgedFactors::advance(int which) {
   return true;
 }
 
-void AgedFactors::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) {
+bool AgedFactors::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) {
   System& system = systems_[as_size(which)];
-  system.used.add_compliance(J, system.h, W);
+  return system.used.add_compliance(J, system.h, W);
 }
 
 int AnswerMemory::find(const Key& key) {

@@ -29,8 +29,8 @@ class AgedFactors {
   bool advance(int which);
   /// x ← A(h)⁻¹ x by the factor there is, for each column; zero at prescribed nodes.
   void solve(int which, Eigen::Ref<Eigen::MatrixXd> x) { systems_[as_size(which)].used.solve(x); }
-  /// W += h J A(h)⁻¹ Jᵀ likewise.
-  void add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W);
+  /// W += h J A(h)⁻¹ Jᵀ likewise. False if J has more than three rows for each of kMaxPatchVertices.
+  bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W);
   /// How many factors there have been for that time step.
   int generation(int which) const noexcept { return systems_[as_size(which)].generation; }
 

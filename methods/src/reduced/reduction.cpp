@@ -10,10 +10,11 @@
 namespace palpate::reduced {
 namespace {
 
-constexpr int kNearVertices = 24;  // of the patch, by distance from the tools; the others bear
-constexpr int kLoads = 32;         // vertices whose answers to a lasting force may be in the basis
-constexpr int kQuickLoads = 10;    // and to one within a tick
-constexpr int kLargeBody = 4500;   // nodes; some 20,000 tets
+constexpr int kNearVertices = 24;  // of the patch, by distance from the tools, and from other bodies; the others bear
+constexpr double kFarSpacings = 1.5;  // beyond which nothing is near another body
+constexpr int kLoads = 32;            // vertices whose answers to a lasting force may be in the basis
+constexpr int kQuickLoads = 10;       // and to one within a tick
+constexpr int kLargeBody = 4500;      // nodes; some 20,000 tets
 
 /// Each node's part of a vector times `find(node)`, 3 × 3.
 template <typename Find>
@@ -66,6 +67,7 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
     answer_memory_[kStep].emplace(n, 2 * kMaxStates);
     answer_memory_[kTick].emplace(n, kMaxStates);
   }
+  most_patch_ = aged_ ? kMaxPatchVertices : std::min(kMaxPatchVertices, body.max_rows() / 3);
   double length = 0.0;
   for (const auto& t : surface.triangles)
     length += (surface.positions[as_size(t[1])] - surface.positions[as_size(t[0])]).norm();
@@ -136,11 +138,12 @@ void Reduction::choose_vertices(const Distances& distances) {
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return value(a) < value(b); });
   };
   const auto add = [&](int v) {
-    if (patch_.size() < kMaxPatchVertices && std::find(patch_.begin(), patch_.end(), v) == patch_.end())
+    if (patch_.size() < as_size(most_patch_) && std::find(patch_.begin(), patch_.end(), v) == patch_.end())
       patch_.push_back(v);
   };
   sort_by([&](int v) { return distances.tools[as_size(v)]; });
-  const std::ptrdiff_t near = std::ssize(order) <= 2 * kNearVertices ? std::ssize(order) : kNearVertices;
+  const auto all = static_cast<int>(order.size());
+  const int near = std::min(most_patch_, all <= 2 * kNearVertices ? all : kNearVertices);
   patch_.assign(order.begin(), order.begin() + near);
   sort_by([&](int v) { return -push(v); });
   quick_.clear();
@@ -149,14 +152,17 @@ void Reduction::choose_vertices(const Distances& distances) {
     for (int k = 0; k < 3 && quick_.size() < 3 * kQuickLoads; ++k) quick_.push_back({v, k, 1.0});
     add(v);
   }
-  const auto touches = [&](int v) { return distances.others[as_size(v)] < 0.5 * spacing_; };
+  // How far it is from touching another body, in spacings; it may come to bear before the next model.
+  const auto gap = [&](int v) { return std::max(0.0, distances.others[as_size(v)] / spacing_ - 0.5); };
   sort_by([&](int v) { return distances.others[as_size(v)]; });
+  int beside = 0;
   for (const int v : order) {
-    if (touches(v)) add(v);
+    if (gap(v) > kFarSpacings || (gap(v) > 0.0 && ++beside > kNearVertices)) break;
+    add(v);
   }
   const auto rank = [&](int v) {
     const double far = distances.tools[as_size(v)] / spacing_;
-    return std::max({push(v) > 0.0 ? 1.0 : 0.0, touches(v) ? 0.7 : 0.0, 1.0 / (1.0 + far * far)});
+    return std::max({push(v) > 0.0 ? 1.0 : 0.0, 0.7 / (1.0 + gap(v) * gap(v)), 1.0 / (1.0 + far * far)});
   };
   loads_.clear();
   for (const int v : patch_) {

@@ -130,7 +130,8 @@ class Reduction {
   Eigen::VectorXd speed_;                ///< … q̇ …
   std::vector<Mat3> turns_;              ///< … and R of the nodes
   std::vector<double> impulses_, push_;  ///< of the vertices until then, and since the tick before [N·s]
-  std::vector<int> patch_;               ///< vertices
+  std::vector<int> patch_;               ///< vertices …
+  int most_patch_ = 0;                   ///< … of which there are at most so many: the body has no room for more rows
   std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
   bool free_body_ = true;                ///< nothing holds it
   bool large_ = false;                   ///< so large that fewer states have to do

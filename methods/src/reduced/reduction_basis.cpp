@@ -188,11 +188,7 @@ bool Reduction::begin_answers(int which) {
   for (int i = 0; i < X.cols(); ++i) C_.col(at + 2 * i) = X.col(i);
   Eigen::MatrixXd& W = which == kTick ? W_ : W_step_;
   W.setZero(rows_.rows(), rows_.rows());
-  if (aged_)
-    aged_->add_compliance(which, rows_, W);
-  else
-    body_.add_compliance(which, rows_, W);
-  return true;
+  return aged_ ? aged_->add_compliance(which, rows_, W) : body_.add_compliance(which, rows_, W);
 }
 
 /// False if the body's systems could not be factored.
