@@ -1,6 +1,7 @@
 #include "palpate/constraints/problem.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace palpate {
 namespace {
@@ -146,9 +147,10 @@ void ConstraintProblem::compute_delta(std::span<const double> lambda, std::span<
     const auto W_k = dense_compliance(k);
     const std::span<const std::int32_t> map = dense_row_map(k);
     // Rows one after the other, as all are where one body has part in every constraint, go through the vector unit: the
-    // same sums in the same order.
+    // same sums in the same order. A constraint of a body with itself has its rows twice, which are not.
     const int count = static_cast<int>(map.size());
-    const bool together = count > 0 && map.back() - map.front() + 1 == count;
+    const auto follows = [](std::int32_t row, std::int32_t next) { return next == row + 1; };
+    const bool together = std::ranges::adjacent_find(map, std::not_fn(follows)) == map.end();
     for (int j = 0; j < count; ++j) {
       const double l = lambda[as_size(map[as_size(j)])];
       if (l == 0.0) continue;

@@ -146,6 +146,27 @@ TEST(ConstraintProblem, DeltaOfABodyDoesNotDependOnOthersRowsBetweenItsOwn) {
   }
 }
 
+// Its rows are then twice among the body's; with others' rows between them they are as many as from first to last.
+TEST(ConstraintProblem, DeltaOfABodyThatTouchesItselfHasBothSides) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  ConstraintProblem p;
+  p.add_dense_body();
+  p.add_constraint({.a = {Kind::kDense, 0}, .b = {Kind::kDense, 0}});
+  p.add_constraint({});
+  p.add_constraint({.a = {Kind::kDense, 0}});
+  p.prepare_dense();
+  for (int r = 0; r < p.dense_rows(0); ++r) {
+    for (int c = 0; c < p.dense_rows(0); ++c) p.dense_compliance(0)(r, c) = normal(random);
+  }
+  Eigen::VectorXd lambda(p.rows()), delta(p.rows());
+  for (double& l : lambda) l = normal(random);
+  p.compute_delta({lambda.data(), as_size(p.rows())}, {delta.data(), as_size(p.rows())});
+  Eigen::MatrixXd W(p.rows(), p.rows());
+  p.assemble_dense(W);
+  EXPECT_LT((delta - W * lambda).norm(), 1e-14 * W.norm() * lambda.norm());
+}
+
 TEST(ConstraintProblem, FillingAgainAsLargeAllocatesNothing) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "the sanitizer owns malloc: nothing is counted";
   ConstraintProblem p;
