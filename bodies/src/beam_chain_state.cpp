@@ -1,5 +1,6 @@
 #include "palpate/bodies/beam_chain.h"
 
+#include <cassert>
 #include <numeric>
 
 #include <algorithm>
@@ -128,6 +129,7 @@ BodyPoint BeamChain::find_point(const Vec3& p) const {
 }
 
 Vec3 BeamChain::compute_point(const BodyPoint& point) const noexcept {
+  assert(point.element >= 0 && point.element + 1 < node_count());
   Vec3 p = Vec3::Zero();
   for (int k = 0; k < 2; ++k) {
     const Pose& node = node_pose(point.element + k);

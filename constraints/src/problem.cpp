@@ -1,6 +1,7 @@
 #include "palpate/constraints/problem.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace palpate {
 namespace {
@@ -145,10 +146,21 @@ void ConstraintProblem::compute_delta(std::span<const double> lambda, std::span<
   for (int k = 0; k < dense_count_; ++k) {
     const auto W_k = dense_compliance(k);
     const std::span<const std::int32_t> map = dense_row_map(k);
-    for (int j = 0; j < W_k.cols(); ++j) {
+    // Rows one after the other, as all are where one body has part in every constraint, go through the vector unit: the
+    // same sums in the same order. A constraint of a body with itself has its rows twice, which are not.
+    const int count = static_cast<int>(map.size());
+    const auto follows = [](std::int32_t row, std::int32_t next) { return next == row + 1; };
+    const bool together = std::ranges::adjacent_find(map, std::not_fn(follows)) == map.end();
+    for (int j = 0; j < count; ++j) {
       const double l = lambda[as_size(map[as_size(j)])];
       if (l == 0.0) continue;
-      for (int i = 0; i < W_k.rows(); ++i) delta[as_size(map[as_size(i)])] += W_k(i, j) * l;
+      const double* column = W_k.data() + as_size(j) * as_size(W_k.outerStride());
+      if (together) {
+        double* const first = delta.data() + map.front();
+        for (int i = 0; i < count; ++i) first[i] += column[i] * l;
+      } else {
+        for (int i = 0; i < count; ++i) delta[as_size(map[as_size(i)])] += column[i] * l;
+      }
     }
   }
   if (light_count_ == 0) return;

@@ -115,6 +115,58 @@ TEST(ConstraintProblem, DeltaIsFreePlusComplianceTimesForce) {
   EXPECT_LT((delta - expected).norm(), 1e-14 * handmade(p).norm() * lambda.norm());
 }
 
+// A body's rows lie one after the other or have others' between them: the same sums, bit for bit.
+TEST(ConstraintProblem, DeltaOfABodyDoesNotDependOnOthersRowsBetweenItsOwn) {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  constexpr int kContacts = 7;
+  ConstraintProblem together, apart;
+  for (ConstraintProblem* p : {&together, &apart}) {
+    p->add_dense_body();
+    for (int i = 0; i < kContacts; ++i) {
+      p->add_constraint({.a = {Kind::kDense, 0}});
+      if (p == &apart && i == 2) p->add_constraint({});
+    }
+    p->prepare_dense();
+  }
+  std::vector<double> lambda(as_size(together.rows()), 0.0);
+  for (int r = 0; r < together.rows(); ++r) {
+    lambda[as_size(r)] = r == 4 ? 0.0 : normal(random);
+    together.delta_free(r) = apart.delta_free(apart.dense_row_map(0)[as_size(r)]) = normal(random);
+    for (int c = 0; c < together.rows(); ++c)
+      together.dense_compliance(0)(r, c) = apart.dense_compliance(0)(r, c) = normal(random);
+  }
+  std::vector<double> spread(as_size(apart.rows()), 0.0), delta(lambda.size()), spread_delta(spread.size());
+  for (int r = 0; r < together.rows(); ++r) spread[as_size(apart.dense_row_map(0)[as_size(r)])] = lambda[as_size(r)];
+  together.compute_delta(lambda, delta);
+  apart.compute_delta(spread, spread_delta);
+  for (int r = 0; r < together.rows(); ++r) {
+    EXPECT_EQ(delta[as_size(r)], spread_delta[as_size(apart.dense_row_map(0)[as_size(r)])]) << r;
+    EXPECT_NE(delta[as_size(r)], together.delta_free()[as_size(r)]) << r;
+  }
+}
+
+// Its rows are then twice among the body's; with others' rows between them they are as many as from first to last.
+TEST(ConstraintProblem, DeltaOfABodyThatTouchesItselfHasBothSides) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  ConstraintProblem p;
+  p.add_dense_body();
+  p.add_constraint({.a = {Kind::kDense, 0}, .b = {Kind::kDense, 0}});
+  p.add_constraint({});
+  p.add_constraint({.a = {Kind::kDense, 0}});
+  p.prepare_dense();
+  for (int r = 0; r < p.dense_rows(0); ++r) {
+    for (int c = 0; c < p.dense_rows(0); ++c) p.dense_compliance(0)(r, c) = normal(random);
+  }
+  Eigen::VectorXd lambda(p.rows()), delta(p.rows());
+  for (double& l : lambda) l = normal(random);
+  p.compute_delta({lambda.data(), as_size(p.rows())}, {delta.data(), as_size(p.rows())});
+  Eigen::MatrixXd W(p.rows(), p.rows());
+  p.assemble_dense(W);
+  EXPECT_LT((delta - W * lambda).norm(), 1e-14 * W.norm() * lambda.norm());
+}
+
 TEST(ConstraintProblem, FillingAgainAsLargeAllocatesNothing) {
   if (!testing::RealtimeGuard::available()) GTEST_SKIP() << "the sanitizer owns malloc: nothing is counted";
   ConstraintProblem p;

@@ -7,6 +7,7 @@
 #include "knott_scenes.h"
 #include "palpate/methods/baseline_settings.h"
 #include "palpate/methods/limited_settings.h"
+#include "palpate/methods/model_view.h"
 #include "stopwatch.h"
 #include "wanted_metrics.h"
 
@@ -172,11 +173,31 @@ constexpr std::array<Form, 4> kForms = {{{"halfspace", "halfspace", false},
                                          {"limited", "limited", true}}};
 enum FormIndex : std::size_t { kHalfspace, kHalfspaceAhead, kLimitedPaper, kLimited };
 
+/// Times a run and counts the constraints of its models.
+class CountingWatch final : public Stopwatch {
+ public:
+  void after_step(const StepRow& row, std::span<const ToolMessages> tools) override {
+    Stopwatch::after_step(row, tools);
+    if (!tools[0].slow) return;
+    view_->clear();
+    tools[0].slow->show_bytes(tools[0].model.bytes(), *view_);
+    sum_ += static_cast<double>(view_->count);
+    ++models_;
+  }
+  /// Mean over the models, in which no more than ModelView::kMaxFaces are counted.
+  double mean_constraints() const { return models_ > 0 ? sum_ / models_ : kNotAvailable; }
+
+ private:
+  std::unique_ptr<ModelView> view_ = std::make_unique<ModelView>();
+  double sum_ = 0.0;
+  int models_ = 0;
+};
+
 /// A form's run, and what is known of it.
 struct FormResult {
   KnottFigures figures;
   double force_error = kNotAvailable;  ///< of what it asked for, of the truth's RMS [%]
-  Stopwatch watch;
+  CountingWatch watch;
 };
 
 /// The claims that every pair of the two models is asked.
@@ -215,6 +236,8 @@ class Claims {
             static_cast<double>(f.iterations_max), 29.0);
     at_most("residual of a tick, largest", "\"error threshold of 0.1·10⁻¹⁰\"",
             f.unsettled ? std::numeric_limits<double>::infinity() : f.residual_max, 1e-11, "m");
+    at_least("constraints in the set, mean", "\"usually ranged between 50 and 100\"", limited.watch.mean_constraints(),
+             50.0);
     const Stopwatch& w = limited.watch;
     times("tick, mean", "0.09 ms; asked: 5 % of the period", w.ticks, TimeOf::kMean, 50e-6);
     times("tick, p99.9", "max 0.41 ms; asked: 25 % of the period", w.ticks, TimeOf::kP999, 250e-6);

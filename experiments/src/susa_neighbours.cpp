@@ -96,7 +96,8 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
   double letter = kNotMeasured, ripple = kNotMeasured, energy = kNotMeasured, force = kNotMeasured;
   BothTimes ticks;
   Plot plot;
-  plot.title = "32 cubes under the plate: vertical force";
+  const std::string of_most = options.choose<std::string>("32 cubes", "4 cubes");
+  plot.title = of_most + " under the plate: vertical force";
   plot.x_label = "time";
   plot.x_unit = "s";
   plot.y_label = "force on the hand";
@@ -146,7 +147,6 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
     for (const TimedRun* r : {&direct, &single})
       plot.series.push_back(make_series(r->run.data, [](const TickRow& row) { return row.wanted.force.y(); }));
   }
-  const std::string of_most = options.choose<std::string>("32 cubes", "4 cubes");
   ExperimentResult out;
   out.claims = {
       {of_most + " at once: ripple of the force above 20 Hz", "unstable \"when interact with 8 cubes at once\"", ripple,
@@ -158,12 +158,12 @@ ExperimentResult run_susa_neighbours(const ExperimentOptions& options) {
   out.claims.push_back({options.choose<std::string>("8 cubes", "4 cubes") +
                             " at once, the paper to the letter: ripple of the force above 20 Hz",
                         "\"unstable … when interact with 8 cubes at once\"", letter, 1.0, Relation::kAtLeast, "N"});
-  out.report.title = "2 to 32 cubes touched at once";
+  out.report.title = "2 to " + of_most + " touched at once";
   out.report.paragraphs = {
-      "A plate in a hand that feels presses on all cubes, which touch each other, and then slides over them. Each "
-      "pointer "
-      "has 1 kN/m, so that 32 together have 32 kN/m. The paper reports that eight at once were "
-      "unstable."};
+      fmt::format("A plate in a hand that feels presses on all cubes, which touch each other, and then slides over "
+                  "them. Each pointer has 1 kN/m, so that {0:g} together have {0:g} kN/m. The paper reports that eight "
+                  "at once were unstable.",
+                  options.choose(32.0, 4.0))};
   out.report.tables.push_back(std::move(table));
   out.report.plots.push_back(std::move(plot));
   return out;

@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cstring>
 
@@ -204,6 +207,29 @@ TEST(RunLaws, HalfspaceOnAFlatWallEndsAtTheTruth) {
   EXPECT_LT((c.runs[0].data.ticks.back().sent.force - truth).norm(), 1e-6);
   EXPECT_LT(c.metrics[1].metrics.force_error_relative, 5.0);
 }
+
+#ifdef __GLIBC__
+// Memory that is freed and asked for is filled with bytes of another kind: a place read beyond its end shows them.
+TEST(RunLaws, NothingDependsOnWhatLiesInMemory) {
+  Scene scene = load_builtin_scene("wire-on-slab");
+  scene.run.seconds = 1.0;
+  std::vector<RunData> runs;
+  for (const int filling : {0, 0x3f, 0x7f}) {
+    mallopt(M_PERTURB, filling);
+    runs.push_back(run(scene, "compliance"));
+  }
+  mallopt(M_PERTURB, 0);
+  double largest = 0.0;
+  for (const RunData& other : runs) {
+    ASSERT_EQ(other.ticks.size(), runs[0].ticks.size());
+    for (std::size_t i = 0; i < other.ticks.size(); ++i) {
+      ASSERT_EQ(other.ticks[i].wanted.force, runs[0].ticks[i].wanted.force) << other.ticks[i].time;
+      largest = std::max(largest, other.ticks[i].wanted.force.norm());
+    }
+  }
+  EXPECT_GT(largest, 0.1);  // the wire lies on the slab
+}
+#endif
 
 }  // namespace
 }  // namespace palpate::run_laws_test

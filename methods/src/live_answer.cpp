@@ -62,6 +62,7 @@ void Answers::list_tool_points(const Body& tool, bool is_point) {
     for (int i = 0; i + 1 < chain->node_count(); ++i) {
       for (const double share : {0.0, 0.5, 1.0}) tool_points_.push_back(BodyPoint::on_chain(i, share, Vec3::Zero()));
     }
+    return;  // its surface is a skin around these: triangles of it are no places of a chain
   }
   const BodySurface surface = tool.surface();
   for (std::size_t t = 0; t < surface.triangles.size() && !is_point; ++t) {
