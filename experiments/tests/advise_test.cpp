@@ -122,7 +122,7 @@ TEST(Advise, AutoIsSettledOnceAndOtherMethodsAreLeftAlone) {
 }
 
 TEST(Advise, WithNothingFeltTheDefaultOrderIsTakenAndSaid) {
-  for (const std::string name : {"sine-static", "wall", "soft-block"}) {
+  for (const std::string name : {"organ-static", "wall", "soft-block"}) {
     Scene scene = short_scene(name, 0.01);
     World world = make_world(scene);
     const std::string first = suggest_methods(scene, world).front().method;

@@ -140,11 +140,12 @@ std::string describe_refinement(const TriangleTree& surface, std::size_t nodes, 
   const double at_thickness = 5.0 * volume / (thickness * thickness * thickness);
   const std::string cure =
       at_thickness < 1.1 * count
-          ? fmt::format("try a cell of {:.2g} m, of which it takes no more, or a thicker body", thickness)
+          ? fmt::format("try a cell of {:.2g} m, which makes no more of them, or a thicker body", thickness)
           : std::string("thicker parts would take fewer");
   return fmt::format(
-      "thin parts make it {:.0f} nodes, where cells of {:.3g} m alone would make about {:.0f}: cells were halved where "
-      "it is thinner than they are, down to {:.2g} m; {}",
+      "thin parts make it {:.0f} nodes, where cells of {:.3g} m alone would make about {:.0f}, because cells are "
+      "halved "
+      "where it is thinner than they are (here {:.2g} m); {}",
       count, cell, even, thickness, cure);
 }
 

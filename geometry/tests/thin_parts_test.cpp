@@ -182,7 +182,7 @@ TEST(SolidFit, SaysWhenThinPartsCostManyTimesTheCellAndNamesOneThatCostsNoMore) 
     EXPECT_LE(even.vertices.size(), mesh.vertices.size() * 11 / 10);
     EXPECT_EQ(describe_refinement(tree, even.vertices.size(), size.y()), "") << "that is what was asked for";
   }
-  const TriangleTree organ(make_organ(0.2, 48)), chip(make_box(Vec3(0.02, 0.001, 0.02), 1));
+  const TriangleTree organ(make_organ(0.2, 48)), chip(make_box(Vec3(0.01, 0.001, 0.01), 1));
   const TetMesh fine = make_tets(organ, 0.006);
   ASSERT_GT(fine.vertices.size(), 3000u);
   EXPECT_EQ(describe_refinement(organ, fine.vertices.size(), 0.006), "") << "many because many were asked for";

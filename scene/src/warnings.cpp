@@ -246,18 +246,20 @@ std::string find_method_warning(const Scene& scene, std::string_view method) {
   const auto is_loose = [&](const SceneBody& body) {
     return std::holds_alternative<SceneRigid>(body.kind) && !is_tied(body);
   };
+  // What moves bodies by a law of its own shares its world with no other tool.
+  const bool alone = scene.tools.size() == 1;
   if ((method == "limited" || method == "halfspace") && std::ranges::any_of(scene.bodies, is_soft))
     return fmt::format(
         "method {}: between two slow steps a soft surface is a wall to it, so that its force is further from the truth "
-        "than the last one held (\"direct\"); take \"reduced\" or \"jacobian\", or ask `palpate advise`",
-        method);
+        "than the last one held (\"direct\"); take {}\"jacobian\", or ask `palpate advise`",
+        method, alone ? "\"reduced\" or " : "");
   if ((method == "compliance" || method == "double_coupling") && std::ranges::any_of(scene.bodies, is_loose) &&
       std::ranges::none_of(scene.bodies, is_soft))
     return fmt::format(
         "method {}: it is made for soft bodies; where rigid ones lie loose its bodies come to lie elsewhere than they "
-        "would, and its force is further from the truth than the last one held (\"direct\"); take \"reduced\" for a few "
-        "bodies, \"accelerance\" or \"jacobian\", or ask `palpate advise`",
-        method);
+        "would, and its force is further from the truth than the last one held (\"direct\"); take {}\"jacobian\", or "
+        "ask `palpate advise`",
+        method, alone ? "\"reduced\" for a few bodies, \"accelerance\" or " : "");
   return {};
 }
 
