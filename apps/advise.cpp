@@ -63,8 +63,9 @@ void print_text(const Scene& scene, const Advice& advice) {
   }
   const Metrics& truth = advice.trial.leading().metrics.front().metrics;
   fmt::print("\n");
-  if (!(truth.force_peak > 0.0)) {
-    fmt::print("The hand touched nothing, so that nothing can be said.\n");
+  if (!advice.felt) {
+    fmt::print("The hand touches nothing, so that no trial can tell which method is nearest to the truth.\n");
+    if (!advice.holding.empty()) fmt::print("\"auto\" takes {}, by what is in the scene alone.\n", advice.holding);
     return;
   }
   if (advice.truth_fits)
@@ -110,6 +111,7 @@ void print_json(const Scene& scene, const Advice& advice) {
   const Json out = {{"scene", scene.name},
                     {"seconds", advice.seconds},
                     {"leading", kComparedHandKeys[static_cast<std::size_t>(advice.trial.hands.front().hand)]},
+                    {"felt", advice.felt},
                     {"nearest", advice.nearest},
                     {"holding", advice.holding},
                     {"truth_fits", advice.truth_fits},

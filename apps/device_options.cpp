@@ -116,12 +116,15 @@ std::string apply_method_options(Scene& scene, const std::vector<std::string>& m
   return {};
 }
 
-void settle_methods(Scene& scene, bool realtime) {
+std::string settle_methods(Scene& scene, bool realtime) {
   Progress progress;
   AdviceOptions advice;
   advice.stop = &stop_requested();
   advice.progress = progress.reporter();
-  if (settle_auto(scene, realtime, advice)) log::info("auto: method {}", scene.first().method);
+  const std::optional<AutoChoice> choice = settle_auto(scene, realtime, advice);
+  if (!choice) return {};
+  log::info("auto: method {}", choice->method);
+  return choice->warning;
 }
 
 bool settle_slow_period(Scene& scene) {

@@ -28,8 +28,9 @@ std::vector<std::unique_ptr<RealHand>> open_hands(const std::vector<std::string>
 /// [TOOL=]METHOD each. Gives the scene's tools their own methods where one is named, and returns the one that all of
 /// them are to have; empty: each its own. Throws InputError.
 std::string apply_method_options(Scene& scene, const std::vector<std::string>& methods);
-/// Puts what a trial on the scene finds in the place of "auto", with progress on the terminal.
-void settle_methods(Scene& scene, bool realtime);
+/// Puts what a trial on the scene finds in the place of "auto", with progress on the terminal. Returns what to warn of,
+/// empty if there is nothing (AutoChoice::warning).
+std::string settle_methods(Scene& scene, bool realtime);
 /// The same of an "auto" for the slow period; true if there was one.
 bool settle_slow_period(Scene& scene);
 /// The option for methods.

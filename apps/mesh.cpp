@@ -243,13 +243,14 @@ int volume_command(const MeshCommand& options) {
 void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json) {
   const TriangleTree tree(loaded.mesh);
   double volume = 0.0;
-  std::string lost;
+  std::string lost, finer;
   if (options.tets > 0.0) {
     const TetMesh mesh = make_tets(tree, options.tets);
     write_tets(options, mesh);
     const TetMeshReport report = check_tet_mesh(mesh);
     volume = report.volume;
     lost = compare_solid(tree, extract_surface(mesh).mesh, options.tets).describe();
+    finer = describe_refinement(tree, mesh.vertices.size(), options.tets);
     if (options.json) {
       json["tets"] = tets_json(mesh, report);
     } else {
@@ -280,10 +281,14 @@ void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json
   const double change = volume / loaded.report.volume - 1.0;
   json["volume_change"] = change;
   json["warnings"] = Json::array();
-  if (!lost.empty()) json["warnings"].push_back(lost);
+  for (const std::string& warning : {lost, finer}) {
+    if (!warning.empty()) json["warnings"].push_back(warning);
+  }
   if (options.json) return;
   fmt::print("volume  {:+.2f} % of the surface's\n", 100.0 * change);
-  if (!lost.empty()) fmt::print("warning {}\n", lost);
+  for (const std::string& warning : {lost, finer}) {
+    if (!warning.empty()) fmt::print("warning {}\n", warning);
+  }
 }
 
 int surface_command(const MeshCommand& options) {

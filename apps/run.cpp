@@ -297,9 +297,10 @@ int run_command(RunOptions options) {
   Scene scene = scene_of(options);
   const std::string method = apply_method_options(scene, options.methods);
   if (options.seconds > 0.0) scene.run.seconds = options.seconds;
-  settle_methods(scene, !options.lockstep);
-  const bool adapt = settle_rate(scene, options, method);
   DoneRun done;
+  if (std::string warning = settle_methods(scene, !options.lockstep); !warning.empty())
+    done.warnings.push_back(std::move(warning));
+  const bool adapt = settle_rate(scene, options, method);
   done.hands = open_hands(find_devices(scene, options));
   WorldExtras extras;
   std::vector<std::unique_ptr<Device>> own;

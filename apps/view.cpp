@@ -54,7 +54,7 @@ void require_method(const Scene& scene, const std::string& method) {
 int view_command(const ViewOptions& options) {
   Scene scene = options.scene.empty() ? load_builtin_scene(builtin_scenes().front().name) : find_scene(options.scene);
   const std::string method = apply_method_options(scene, options.methods);
-  settle_methods(scene, true);
+  if (const std::string warning = settle_methods(scene, true); !warning.empty()) log::warn("{}", warning);
   require_method(scene, method);
   for (const std::string& warning : find_method_warnings(scene, method)) log::warn("{}", warning);
   const std::vector<std::unique_ptr<RealHand>> hands = open_hands(apply_device_options(scene, options.device));

@@ -10,7 +10,8 @@ namespace palpate {
 std::string describe_range(const Range& range) {
   const bool low = std::isfinite(range.min), high = std::isfinite(range.max);
   if (low && range.min == range.max) return fmt::format("{}", range.min);
-  if (low && high) return fmt::format("{}{} to {}", range.above_min ? "above " : "", range.min, range.max);
+  if (low && high && range.above_min) return fmt::format("above {} and at most {}", range.min, range.max);
+  if (low && high) return fmt::format("{} to {}", range.min, range.max);
   if (low) return fmt::format("{} {}", range.above_min ? "above" : "at least", range.min);
   if (high) return fmt::format("at most {}", range.max);
   return "a number";

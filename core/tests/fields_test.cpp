@@ -98,7 +98,7 @@ TEST(CheckedSettings, ValueOutsideAnEnumerationIsRefused) {
 TEST(Range, SaysWhatItHolds) {
   EXPECT_EQ(describe_range({1, 1}), "1");
   EXPECT_EQ(describe_range({0.0, 10.0}), "0 to 10");
-  EXPECT_EQ(describe_range({0.0, 10.0, true}), "above 0 to 10");
+  EXPECT_EQ(describe_range({0.0, 10.0, true}), "above 0 and at most 10");
   EXPECT_EQ(describe_range(kPositive), "above 0");
   EXPECT_FALSE(kPositive.contains(0.0));
   EXPECT_TRUE(kNotNegative.contains(0.0));

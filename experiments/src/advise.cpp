@@ -90,6 +90,18 @@ Guess guess(const std::string& method, const SceneFacts& facts) {
   return {30, "not known well enough to say"};
 }
 
+/// The first of the default order that `may` be taken; empty if there is none.
+std::string find_first(const Scene& scene, const SceneComparison& trial,
+                       const std::function<bool(const SceneRun&)>& may = {}) {
+  World world = make_world(scene);
+  for (const Suggestion& suggestion : suggest_methods(scene, world)) {
+    for (const SceneRun& run : trial.leading().runs) {
+      if (run.data.name == suggestion.method && (!may || may(run))) return suggestion.method;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Suggestion> suggest_methods(const Scene& scene, World& world) {
@@ -132,11 +144,18 @@ Advice advise(const Scene& given, const AdviceOptions& options) {
   if (options.progress)
     compare.progress = [&](std::string_view what, double share) { options.progress(what, 0.5 + 0.5 * share); };
   out.trial = compare_scene(scene, compare);
-  out.truth_fits = 1e-9 * truth.summary.tick_times.compute_percentile_ns(0.99) < kLoad * scene.run.dt;
-  out.nearest = find_nearest(out.trial, options.contact_seconds);
-  out.holding = find_nearest(out.trial, options.contact_seconds, [&](const SceneRun& run) {
+  const auto holds = [&](const SceneRun& run) {
     return 1e-9 * run.summary.tick_times.compute_percentile_ns(0.99) < kLoad * scene.run.dt;
-  });
+  };
+  out.felt = is_in_contact(truth);
+  out.truth_fits = out.felt && holds(truth);
+  if (out.felt) {
+    out.nearest = find_nearest(out.trial, options.contact_seconds);
+    out.holding = find_nearest(out.trial, options.contact_seconds, holds);
+  } else {
+    out.nearest = find_first(scene, out.trial);
+    out.holding = find_first(scene, out.trial, holds);
+  }
   for (const SceneRun& run : out.trial.leading().runs) {
     if (run.data.name == out.holding)
       out.fastest = holding_period(1e-9 * run.summary.step_times.compute_percentile_ns(0.99), scene.run.dt);
@@ -151,14 +170,20 @@ double measure_period(const Scene& scene, const AdviceOptions& options) {
   return holding_period(1e-9 * trial.step_times.compute_percentile_ns(0.99), scene.run.dt);
 }
 
-bool settle_auto(Scene& scene, bool realtime, const AdviceOptions& options) {
+std::optional<AutoChoice> settle_auto(Scene& scene, bool realtime, const AdviceOptions& options) {
   const auto is_auto = [](const HeldTool& held) { return held.method == kAutoMethod; };
-  if (std::ranges::none_of(scene.tools, is_auto)) return false;
-  const std::string choice = advise(scene, options).choice(realtime);
+  if (std::ranges::none_of(scene.tools, is_auto)) return {};
+  const Advice advice = advise(scene, options);
+  AutoChoice out{advice.choice(realtime), {}};
+  if (!advice.felt)
+    out.warning = fmt::format(
+        "auto: the hand touches nothing in {:.3g} s, so that no trial can tell which method is nearest to the truth "
+        "here; {} is taken by what is in the scene",
+        advice.seconds, out.method);
   for (HeldTool& held : scene.tools) {
-    if (is_auto(held)) held.method = choice;
+    if (is_auto(held)) held.method = out.method;
   }
-  return true;
+  return out;
 }
 
 }  // namespace palpate

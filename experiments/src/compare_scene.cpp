@@ -319,8 +319,16 @@ ComparedHand fitting_hand(const Scene& scene) noexcept {
   return feels(scene) && bodies_move_away(scene) ? ComparedHand::kClosedLoop : ComparedHand::kReplayed;
 }
 
+bool is_in_contact(const SceneRun& truth) noexcept {
+  const auto touches = [](const TickRow& row) { return row.sent.force.norm() > kContactForce; };
+  return std::ranges::any_of(truth.data.ticks, touches) || std::ranges::any_of(truth.others, [&](const RunData& data) {
+           return std::ranges::any_of(data.ticks, touches);
+         });
+}
+
 std::string find_nearest(const SceneComparison& comparison, double contact_seconds,
                          const std::function<bool(const SceneRun&)>& may) {
+  if (!is_in_contact(comparison.leading().reference)) return {};
   const std::size_t end = find_trial_end(comparison.leading().reference, contact_seconds);
   std::map<std::string, double> worst;
   for (const SceneComparison::Part& part : comparison.hands) {

@@ -110,7 +110,9 @@ TEST(Advise, AutoIsSettledOnceAndOtherMethodsAreLeftAlone) {
   World world = make_world(scene);
   EXPECT_THROW(run_scene(scene, world, {}), InputError) << "nobody has chosen yet";
   const std::string nearest = advise(scene).nearest;
-  EXPECT_TRUE(settle_auto(scene, false));
+  const std::optional<AutoChoice> choice = settle_auto(scene, false);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->warning, "") << "the trial could tell";
   EXPECT_EQ(scene.first().method, nearest);
   // A point on a surface that stays: a tick of the truth is microseconds.
   Scene real = scene;
@@ -119,10 +121,24 @@ TEST(Advise, AutoIsSettledOnceAndOtherMethodsAreLeftAlone) {
   EXPECT_EQ(real.first().method, "reference");
 }
 
-TEST(Advise, ASceneThatTouchesNothingHasErrorsOfZeroAndStillAnswers) {
-  const Advice advice = advise(short_scene("sine-static", 0.01));
-  EXPECT_EQ(advice.seconds, 0.01);
-  EXPECT_FALSE(advice.nearest.empty());
+TEST(Advise, WithNothingFeltTheDefaultOrderIsTakenAndSaid) {
+  for (const std::string name : {"organ-static", "wall", "soft-block"}) {
+    Scene scene = short_scene(name, 0.01);
+    World world = make_world(scene);
+    const std::string first = suggest_methods(scene, world).front().method;
+    const Advice advice = advise(scene);
+    EXPECT_EQ(advice.seconds, 0.01);
+    EXPECT_FALSE(advice.felt) << name;
+    EXPECT_EQ(advice.nearest, first) << name << ": all errors are zero, and tell nothing";
+    EXPECT_EQ(find_nearest(advice.trial), "") << name;
+    EXPECT_FALSE(advice.truth_fits) << name << ": a tick without contact is no measure of one with it";
+    scene.first().method = kAutoMethod;
+    const std::optional<AutoChoice> choice = settle_auto(scene, false);
+    ASSERT_TRUE(choice);
+    EXPECT_EQ(choice->method, first);
+    EXPECT_EQ(scene.first().method, first);
+    EXPECT_TRUE(choice->warning.find("touches nothing") != std::string::npos) << choice->warning;
+  }
 }
 
 TEST(Sweep, GoesThroughAllAndEachPointIsWhatCompareGivesThere) {

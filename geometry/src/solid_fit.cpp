@@ -120,4 +120,33 @@ std::string SolidFit::describe() const {
                      fmt::join(words, ", "), better_cell);
 }
 
+double find_thickness(const TriangleTree& surface, double cell) {
+  std::vector<SurfaceSample> samples = sample_surface(surface, cell);
+  if (samples.empty()) return 0.5 * cell;
+  const auto tenth = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
+  std::nth_element(samples.begin(), tenth, samples.end(),
+                   [](const auto& a, const auto& b) { return a.thickness < b.thickness; });
+  return tenth->thickness;
+}
+
+std::string describe_refinement(const TriangleTree& surface, std::size_t nodes, double cell) {
+  constexpr double kFew = 3000.0;  // a slow step of a few milliseconds
+  constexpr double kMuch = 4.0;
+  const double volume = compute_volume(surface.mesh()), count = static_cast<double>(nodes);
+  // The lattice has two nodes a cube, and a sheet one cube thick five: those of its two faces come to them.
+  const double even = std::ceil(2.0 * volume / (cell * cell * cell));
+  if (count <= kFew || count <= kMuch * even) return {};
+  const double thickness = find_thickness(surface, cell);
+  const double at_thickness = 5.0 * volume / (thickness * thickness * thickness);
+  const std::string cure =
+      at_thickness < 1.1 * count
+          ? fmt::format("try a cell of {:.2g} m, which makes no more of them, or a thicker body", thickness)
+          : std::string("thicker parts would take fewer");
+  return fmt::format(
+      "thin parts make it {:.0f} nodes, where cells of {:.3g} m alone would make about {:.0f}, because cells are "
+      "halved "
+      "where it is thinner than they are (here {:.2g} m); {}",
+      count, cell, even, thickness, cure);
+}
+
 }  // namespace palpate

@@ -166,16 +166,6 @@ TetMesh keep_thin_parts(const TriangleTree& surface, const ImplicitFunction& f, 
   return mesh;
 }
 
-/// What a tenth of the surface's places are thinner than [m].
-double find_thickness(const TriangleTree& surface, double cell) {
-  std::vector<SurfaceSample> samples = sample_surface(surface, cell);
-  if (samples.empty()) return 0.5 * cell;
-  const auto tenth = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
-  std::nth_element(samples.begin(), tenth, samples.end(),
-                   [](const auto& a, const auto& b) { return a.thickness < b.thickness; });
-  return tenth->thickness;
-}
-
 }  // namespace
 
 TetMesh make_tets(const ImplicitFunction& f, const BoundingBox& box, double cell) {

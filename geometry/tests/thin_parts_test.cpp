@@ -170,5 +170,24 @@ TEST(SolidFit, CellLargerThanTheBodyIsFollowedByOneThatSuitsIt) {
   EXPECT_LE(tries, 2);
 }
 
+// Whoever asks for few cells and gets many nodes is told so, and a cell that is no dearer and makes tets of even size.
+TEST(SolidFit, SaysWhenThinPartsCostManyTimesTheCellAndNamesOneThatCostsNoMore) {
+  for (const Vec3& size : {Vec3(0.1, 0.002, 0.1), Vec3(0.15, 0.002, 0.15), Vec3(0.12, 0.003, 0.2)}) {
+    const TriangleTree tree(make_box(size, 2));
+    const TetMesh mesh = make_tets(tree, 0.01);
+    const std::string said = describe_refinement(tree, mesh.vertices.size(), 0.01);
+    EXPECT_NE(said.find(fmt::format("{} nodes", mesh.vertices.size())), std::string::npos) << said;
+    EXPECT_NE(said.find(fmt::format("try a cell of {:.2g} m", size.y())), std::string::npos) << said;
+    const TetMesh even = make_tets(tree, size.y());
+    EXPECT_LE(even.vertices.size(), mesh.vertices.size() * 11 / 10);
+    EXPECT_EQ(describe_refinement(tree, even.vertices.size(), size.y()), "") << "that is what was asked for";
+  }
+  const TriangleTree organ(make_organ(0.2, 48)), chip(make_box(Vec3(0.01, 0.001, 0.01), 1));
+  const TetMesh fine = make_tets(organ, 0.006);
+  ASSERT_GT(fine.vertices.size(), 3000u);
+  EXPECT_EQ(describe_refinement(organ, fine.vertices.size(), 0.006), "") << "many because many were asked for";
+  EXPECT_EQ(describe_refinement(chip, make_tets(chip, 0.003).vertices.size(), 0.003), "") << "too few to matter";
+}
+
 }  // namespace
 }  // namespace palpate::thin_parts_test

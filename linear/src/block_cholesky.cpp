@@ -30,7 +30,7 @@ void check(const CholeskySettings& settings) {
     fail_input("shift_retries is {}, allowed 0 to 20", settings.shift_retries);
   }
   if (!(settings.first_shift > 0.0) || settings.first_shift > 1.0) {
-    fail_input("first_shift is {}, allowed above 0 to 1", settings.first_shift);
+    fail_input("first_shift is {}, allowed above 0 and at most 1", settings.first_shift);
   }
 }
 

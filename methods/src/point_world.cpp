@@ -25,12 +25,11 @@ double pair_friction(double surface, double tool) noexcept {
 PointWorld::PointWorld(const MethodContext& c) : world_(c.world), tool_(c.body()), device_(c.start) {
   grip_.stiffness = c.tool.coupling.stiffness;
   grip_.damping = c.tool.coupling.damping;
-  proxy_ = c.start.pose.position;
+  proxy_ = push_outside(c.world, c.start.pose.position, kMaxStartDepth);
   if (!world_.is_static()) {
     add_moving(c);
     return;
   }
-  proxy_ = push_outside(c.world, proxy_, kMaxStartDepth);
   for (const StaticSurface& s : world_.static_surfaces()) {
     const TriangleMesh& mesh = s.surface.mesh();
     features_.push_back(std::make_unique<SurfaceFeatures>(mesh.triangles, mesh.vertices.size()));

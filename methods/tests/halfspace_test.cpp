@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palpate/bodies/particle.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/methods/baseline_settings.h"
 #include "palpate/methods/limited_settings.h"
@@ -70,6 +71,28 @@ TEST(Limited, WithoutLookingAheadAndBlendingAStaticMeshIsTheSame) {
   const Stroke paper = stroke_ball("limited", settings, 20);
   EXPECT_NEAR(paper.jump, ours.jump, 1e-6);
   EXPECT_LT((paper.end - ours.end).norm(), 1e-6);
+}
+
+// Whether something moves far away is no matter of a hand that begins inside of what stays. (`halfspace` knows of
+// nothing before its first model and follows the hand until then.)
+TEST(Limited, AStartInsideAStaticBodyIsOutsideItFromTheFirstTickInWorldsThatMoveToo) {
+  for (const bool moves : {false, true}) {
+    World world;
+    world.add(StaticSurface{"ball", TriangleTree(make_sphere(0.08, 20)), 0.0});
+    const Vec3 start(0.0, 0.033, 0.0);
+    const ToolSettings tool;
+    if (moves) {
+      world.add(WorldBody{"far", std::make_unique<Particle>(0.1, Vec3(2.0, 0.0, 0.0)), {}});
+      add_tool(world, tool, {start, Quat::Identity()});
+      world.prepare();
+    }
+    Loops loops(world, "limited", tool, at(start), 20);
+    double nearest = 1.0;
+    for (int i = 0; i < 200; ++i) nearest = std::min(nearest, loops.tick(start).tool.position.norm());
+    // The middles of faces with edges of up to 5.5 mm lie up to 0.06 mm inside the ball.
+    EXPECT_GT(nearest, 0.08 - 1e-4) << (moves ? "something moves" : "nothing moves");
+    EXPECT_EQ(loops.violations, 0);
+  }
 }
 
 }  // namespace

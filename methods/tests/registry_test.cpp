@@ -122,7 +122,7 @@ TEST(MakeMethod, ChecksTheSettingsOfThisMethodAndOfTheOneItSharesThemWith) {
       make_method(name, {world, {}, 0.001, 0.02, {}, settings});
       FAIL() << name;
     } catch (const InputError& error) {
-      EXPECT_EQ(std::string(error.what()), "accelerance: reach = -1: must be above 0 to 10 m");
+      EXPECT_EQ(std::string(error.what()), "accelerance: reach = -1: must be above 0 and at most 10 m");
     }
   }
   EXPECT_NO_THROW(make_method("jacobian", {world, {}, 0.001, 0.02, {}, settings}));

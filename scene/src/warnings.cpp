@@ -170,8 +170,12 @@ void warn_of_shape(const Scene& scene, const World& world, const SceneBody& body
   if (made == world.bodies().end()) return;
   const Quat rotation = rotation_from_vector(body.rotation);
   for (Vec3& v : surface.vertices) v = rotation * v + body.position;
-  const SolidFit fit = compare_solid(TriangleTree(std::move(surface)), copy_surface(*made->body), soft->cell);
-  if (!fit.is_close()) out.push_back(fmt::format("body \"{}\": {}", name_of(body), fit.describe()));
+  const TriangleTree tree(std::move(surface));
+  const std::string lost = compare_solid(tree, copy_surface(*made->body), soft->cell).describe();
+  const std::string finer = describe_refinement(tree, as_size(made->body->block_count()), soft->cell);
+  for (const std::string& what : {lost, finer}) {
+    if (!what.empty()) out.push_back(fmt::format("body \"{}\": {}", name_of(body), what));
+  }
 }
 
 void warn_of_hand(const Scene& scene, const World& world, std::size_t tool, std::vector<std::string>& out) {
@@ -242,18 +246,20 @@ std::string find_method_warning(const Scene& scene, std::string_view method) {
   const auto is_loose = [&](const SceneBody& body) {
     return std::holds_alternative<SceneRigid>(body.kind) && !is_tied(body);
   };
+  // What moves bodies by a law of its own shares its world with no other tool.
+  const bool alone = scene.tools.size() == 1;
   if ((method == "limited" || method == "halfspace") && std::ranges::any_of(scene.bodies, is_soft))
     return fmt::format(
         "method {}: between two slow steps a soft surface is a wall to it, so that its force is further from the truth "
-        "than the last one held (\"direct\"); take \"reduced\" or \"jacobian\", or ask `palpate advise`",
-        method);
-  if ((method == "compliance" || method == "double_coupling") &&
-      std::ranges::any_of(scene.bodies, is_loose) && std::ranges::none_of(scene.bodies, is_soft))
+        "than the last one held (\"direct\"); take {}\"jacobian\", or ask `palpate advise`",
+        method, alone ? "\"reduced\" or " : "");
+  if ((method == "compliance" || method == "double_coupling") && std::ranges::any_of(scene.bodies, is_loose) &&
+      std::ranges::none_of(scene.bodies, is_soft))
     return fmt::format(
         "method {}: it is made for soft bodies; where rigid ones lie loose its bodies come to lie elsewhere than they "
-        "would, and the force goes wrong by as much as itself; take \"reduced\" for a few bodies, \"accelerance\" or "
-        "\"jacobian\", or ask `palpate advise`",
-        method);
+        "would, and its force is further from the truth than the last one held (\"direct\"); take {}\"jacobian\", or "
+        "ask `palpate advise`",
+        method, alone ? "\"reduced\" for a few bodies, \"accelerance\" or " : "");
   return {};
 }
 

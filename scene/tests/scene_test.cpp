@@ -113,7 +113,7 @@ TEST(SceneErrors, SceneThatAProgramMadeIsHeldToTheSameRanges) {
     make_world(scene);
     FAIL() << "accepted a negative stiffness";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "scenes/soft-block.json: tool.coupling.stiffness = -1: must be above 0 to 1000000 N/m");
+    EXPECT_STREQ(error.what(), "scenes/soft-block.json: tool.coupling.stiffness = -1: must be above 0 and at most 1000000 N/m");
   }
 }
 

@@ -194,7 +194,7 @@ TEST(SceneToolErrors, NamePlaceValueAndWhatIsAllowed) {
   EXPECT_NE(tools("{\"name\": \"" + std::string(41, 'x') + "\", " + hand + "}").find("must be 1 to 40 bytes"),
             std::string::npos);
   EXPECT_EQ(tools("{\"safety\": {\"max_force\": 2000}, " + hand + "}"),
-            "x.json:1: tools[0].safety.max_force = 2000: must be above 0 to 1000 N");
+            "x.json:1: tools[0].safety.max_force = 2000: must be above 0 and at most 1000 N");
   EXPECT_NE(tools("{\"method\": \"jacobean\", " + hand + "}").find("tools[0].method = \"jacobean\": must be one of"),
             std::string::npos);
 }
@@ -213,7 +213,7 @@ TEST(SceneToolErrors, ToolsThatAProgramMadeAreHeldToTheSame) {
   EXPECT_EQ(error_after([](Scene& s) { s.tools[1].name = "left"; }),
             "folder/two.json: tools[1]: name = \"left\": another tool has it too");
   EXPECT_EQ(error_after([](Scene& s) { s.tools[1].tool.coupling.stiffness = -1.0; }),
-            "folder/two.json: tools[1].tool.coupling.stiffness = -1: must be above 0 to 1000000 N/m");
+            "folder/two.json: tools[1].tool.coupling.stiffness = -1: must be above 0 and at most 1000000 N/m");
 }
 
 TEST(SceneToolErrors, HandThatCannotBeMadeNamesItsTool) {

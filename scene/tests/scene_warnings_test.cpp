@@ -4,6 +4,7 @@
 
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_file.h"
+#include "palpate/scene/builtin.h"
 #include "palpate/scene/warnings.h"
 
 namespace palpate::scene_warnings_test {
@@ -60,6 +61,33 @@ TEST(SceneWarnings, NameMethodsThatAreMadeForOtherWorldsAndWhatToTakeInstead) {
   }
   soft.tools.resize(2, soft.tools[0]);
   EXPECT_EQ(find_method_warnings(soft, "limited").size(), 1u) << "each once";
+}
+
+/// Words between quotation marks.
+std::vector<std::string> quoted(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 1)) {
+    const std::size_t end = text.find('"', at + 1);
+    out.push_back(text.substr(at + 1, end - at - 1));
+    at = end;
+  }
+  return out;
+}
+
+// Advice that is refused when one follows it would be none.
+TEST(SceneWarnings, MethodsToTakeInsteadWorkOnThatScene) {
+  const std::pair<const char*, const char*> poor[] = {
+      {"cubes", "compliance"}, {"cubes", "double_coupling"}, {"two-hands-points", "limited"}};
+  for (const auto& [name, method] : poor) {
+    const Scene scene = load_builtin_scene(name);
+    const std::vector<std::string> instead = quoted(find_method_warning(scene, method));
+    EXPECT_GE(instead.size(), 2u) << name;
+    World world = make_world(scene);
+    for (const std::string& other : instead) {
+      EXPECT_EQ(refuse_method(scene, other, world), "") << other << " on " << name;
+      EXPECT_EQ(find_method_warning(scene, other), "") << other << " on " << name;
+    }
+  }
 }
 
 TEST(SceneWarnings, TheWayOfAHandIsMeasuredFromTheSurface) {

@@ -193,7 +193,8 @@ function draw(now: number): void {
     get("grip").hidden = state.tools[hand.tool]?.kind !== "fingers";
     get("force").textContent = Math.hypot(...tool.force).toFixed(2);
     const torque = Math.hypot(...tool.torque);
-    get("who").textContent = sayWho(state) + (torque > 1e-4 ? ` · ${(1e3 * torque).toFixed(1)} mN·m` : "");
+    get("torque").textContent = torque > 1e-4 ? `${(1e3 * torque).toFixed(1)} mN·m` : "";
+    get("who").textContent = sayWho(state);
     get("sets").textContent = view.sets > 1 ? ` (${view.sets} convex sets)` : "";
     showLabels(view.labels);
     showLegend();
@@ -257,7 +258,7 @@ document.addEventListener("keydown", (e) => {
 });
 // For the console, and for tests.
 Object.assign(window, {
-  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, bodies: () => view.vertices, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, reduced: () => view.reduced, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
+  palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, grids: () => view.gridBoxes(), bodies: () => view.vertices, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, reduced: () => view.reduced, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
 });
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 requestAnimationFrame(draw);

@@ -49,6 +49,7 @@ export class SceneView {
   private looked = 0; // for what has left the picture [ms]
   private floor = 0; // height of the lowest vertex [m]
   private planes: { normal: THREE.Vector3; offset: number }[] = [];
+  private grids: THREE.GridHelper[] = [];
   private grounds: (Ground | undefined)[] = []; // below the tools
   private pictures = 0;
   private fitted = ""; // what the camera was fitted between
@@ -113,7 +114,9 @@ export class SceneView {
     this.home = box.getCenter(new THREE.Vector3());
     this.goal = undefined;
     this.planes = geometry.planes.map((p) => ({ normal: new THREE.Vector3(...p.normal), offset: p.offset }));
-    for (const plane of geometry.planes) this.addPlane(plane.normal, plane.offset, box);
+    const reached = box.clone(); // bodies go where hands push them
+    for (const p of geometry.ways) reached.expandByPoint(new THREE.Vector3().fromArray(p));
+    this.grids = geometry.planes.map((plane) => this.addPlane(plane.normal, plane.offset, reached));
     this.marks.setFingers(geometry.fingers);
     this.seen = this.pointsOf(geometry, box);
     this.extent = new THREE.Box3().setFromPoints(this.seen).getSize(new THREE.Vector3()).length();
@@ -145,15 +148,26 @@ export class SceneView {
     return out;
   }
 
-  private addPlane(normal: [number, number, number], offset: number, box: THREE.Box3): void {
+  /// A grid that lies well beyond all that is reached.
+  private addPlane(normal: [number, number, number], offset: number, reached: THREE.Box3): THREE.GridHelper {
     const n = new THREE.Vector3(...normal);
-    const grid = new THREE.GridHelper(4 * this.size, 40, 0x888888, 0x888888);
+    const edge = Math.max(4 * this.size, 2 * reached.getSize(new THREE.Vector3()).length());
+    const grid = new THREE.GridHelper(edge, 40, 0x888888, 0x888888);
     (grid.material as THREE.Material).transparent = true;
     (grid.material as THREE.Material).opacity = 0.35;
     grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), n);
-    const centre = box.getCenter(new THREE.Vector3());
+    const centre = reached.getCenter(new THREE.Vector3());
     grid.position.copy(centre.addScaledVector(n, offset - centre.dot(n)));
     this.bodies.add(grid);
+    return grid;
+  }
+
+  /// The boxes of the grids that stand for planes, as two corners each [m]; for tests.
+  gridBoxes(): number[][][] {
+    return this.grids.map((grid) => {
+      const box = new THREE.Box3().setFromObject(grid);
+      return [box.min.toArray(), box.max.toArray()];
+    });
   }
 
   /// From where all is in the picture, and nothing behind text.

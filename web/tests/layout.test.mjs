@@ -102,6 +102,21 @@ test("bodies that are pushed out of the picture come into it again", async () =>
   // One small cube, which its hand pushes along several times its size.
   await viewer.chooseScene("susa-push");
   await staysIn();
+  const [[low, high]] = await viewer.read("grids");
+  assert.ok(low[0] < -0.1 && high[0] > 0.5, `the table lies under all of the way, from −0.03 to 0.4 m: ${low} to ${high}`);
+});
+
+test("a torque has its place, and moves nothing when it comes", async () => {
+  for (const size of kSizes) {
+    await page.setViewportSize(size);
+    await viewer.chooseScene("two-beams"); // pulled aside soon, and held
+    await viewer.until(() => /^\d+\.\d mN·m$/.test(document.querySelector("#torque").textContent), undefined, 20);
+    const lines = await page.evaluate(() => {
+      const line = (q) => document.querySelector(q).getBoundingClientRect().height / parseFloat(getComputedStyle(document.querySelector(q)).fontSize);
+      return { who: line("#who"), newtons: line("#newtons") };
+    });
+    assert.ok(lines.who < 2 && lines.newtons < 1.6, `one line each: ${JSON.stringify(lines)}`);
+  }
 });
 
 /// How many pixels between `inner` and `r` from the tool have its colour.

@@ -16,9 +16,7 @@ constexpr double kMaxOffset = 0.01;
 class HalfspaceFast final : public TypedFastHalf<Model, PointFeedback> {
  public:
   explicit HalfspaceFast(const MethodContext& c)
-      : tool_(
-            c.tool, c.dt,
-            c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
+      : tool_(c.tool, c.dt, push_outside(c.world, c.start.pose.position, kMaxStartDepth)),
         solver_(make_gauss_seidel()),
         blend_ticks_(c.settings.get<HalfspaceSettings>("halfspace").blend
                          ? std::max(1, static_cast<int>(std::lround(c.slow_period / c.dt)))

@@ -18,9 +18,7 @@ constexpr double kMaxOffset = 0.01;
 class LimitedFast final : public TypedFastHalf<LimitedPatch, PointFeedback> {
  public:
   explicit LimitedFast(const MethodContext& c)
-      : tool_(
-            c.tool, c.dt,
-            c.world.is_static() ? push_outside(c.world, c.start.pose.position, kMaxStartDepth) : c.start.pose.position),
+      : tool_(c.tool, c.dt, push_outside(c.world, c.start.pose.position, kMaxStartDepth)),
         radius_(c.tool.radius()),
         solver_({.tolerance = c.settings.get<LimitedSettings>("limited").tolerance,
                  .radius = c.tool.radius(),

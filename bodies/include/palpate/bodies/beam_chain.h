@@ -17,9 +17,9 @@ struct BeamSection {
   double torsion = 0.0;       ///< J [m⁴]: G·J is the torsional stiffness
   double shear_factor = 1.0;  ///< κ of Timoshenko: κGA is the shear stiffness
 };
-/// κ = 6(1 + ν)/(7 + 6ν) (Cowper 1966).
+/// A full circle of `radius` [m], with κ = 6(1 + ν)/(7 + 6ν) (Cowper 1966).
 BeamSection make_round_section(double radius, double poisson_ratio);
-/// Width along y, height along z; κ = 10(1 + ν)/(12 + 11ν) (Cowper 1966).
+/// A full rectangle, `width` along y and `height` along z [m], with κ = 10(1 + ν)/(12 + 11ν) (Cowper 1966).
 BeamSection make_rectangular_section(double width, double height, double poisson_ratio);
 
 struct BeamChainSettings {
@@ -30,8 +30,8 @@ struct BeamChainSettings {
   int max_time_steps = 2;  ///< in one linearise()
 };
 
-/// Rest poses through given points: local x is the tangent (that of the circle through neighbours), frames are carried
-/// along without twist. Throws InputError for fewer than two points or points that coincide.
+/// Makes rest poses through given points [m]: local x is the tangent (that of the circle through neighbours), frames
+/// are carried along without twist. Throws InputError for fewer than two points or points that coincide.
 std::vector<Pose> make_chain_poses(std::span<const Vec3> points);
 
 /// A chain of Timoshenko beams: node i is blocks 2i (velocity) and 2i + 1 (angular velocity, world frame).
@@ -51,7 +51,7 @@ std::vector<Pose> make_chain_poses(std::span<const Vec3> points);
 ///
 /// Masses are lumped, with rotary inertia; angular momentum of the nodes is carried as in RigidBody. The systems are
 /// block-tridiagonal with 6×6 blocks: linearise, solve and each row of add_compliance are O(nodes).
-/// Allocates at set-up only: may live in the fast loop.
+/// Threads and progress are those of Body. It allocates at set-up only, so it may live in the fast loop.
 class BeamChain final : public Body {
  public:
   explicit BeamChain(const BeamChainSettings& settings);

@@ -185,7 +185,7 @@ class Body {
   virtual int compute_turn_row(const BodyPoint&, const Vec3&, std::span<BlockRows::Entry>) const noexcept { return 0; }
 };
 
-/// The point of a surface nearest to p. Set-up: builds a tree.
+/// Finds the point of a surface nearest to p [m]. For set-up: it builds a tree.
 BodyPoint find_surface_point(const BodySurface& surface, const Vec3& p);
 
 }  // namespace palpate

@@ -104,7 +104,7 @@ class FemBody : public Body {
 
   /// Elastic forces on the nodes at the current positions [N].
   virtual void compute_elastic_forces(std::span<Vec3> forces) const noexcept = 0;
-  /// Set-up. The same piece by piece, for another thread.
+  /// Makes what computes the same piece by piece, for another thread. For set-up: it allocates.
   virtual std::unique_ptr<ElasticForces> make_elastic_forces() const = 0;
   /// Elastic energy at the current positions [J].
   virtual double compute_elastic_energy() const noexcept = 0;

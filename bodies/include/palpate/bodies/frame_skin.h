@@ -21,10 +21,11 @@ class FrameSkin {
   /// `mesh` in the frames' own coordinates: vertex v belongs to frame `frame_of_vertex[v]`.
   FrameSkin(TriangleMesh mesh, std::vector<std::int32_t> frame_of_vertex);
 
+  /// Moves the surface to where these frames have it.
   void update(std::span<const FrameState> frames) noexcept;
   BodySurface surface() const noexcept { return {triangles_, positions_, velocities_}; }
 
-  /// Where the vertices are with the frames elsewhere.
+  /// Writes where the vertices would be with these frames, world frame [m]. Changes nothing.
   void compute_positions(std::span<const FrameState> frames, std::span<Vec3> positions) const noexcept;
 
  private:

@@ -6,7 +6,8 @@
 
 namespace palpate {
 
-/// A point mass: one block. A(h) = m (1/h + α) + b + h k, with b and k of its grip. No surface: it touches as a point.
+/// A point mass: one block. A(h) = m (1/h + α) + b + h k, with b and k of its grip. It has no surface and touches as a
+/// point. Threads and progress are those of Body, and it may live in the fast loop.
 class Particle final : public Body {
  public:
   /// `mass` [kg] > 0, `damping` α [1/s] ≥ 0. Throws InputError.
@@ -53,7 +54,7 @@ class Particle final : public Body {
     return 1;
   }
 
-  const Vec3& position() const noexcept { return position_; }
+  const Vec3& position() const noexcept { return position_; }  ///< world frame [m]
 
  private:
   double inverse_system(int which) const noexcept;

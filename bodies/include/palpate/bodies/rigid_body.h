@@ -16,8 +16,8 @@ struct MassProperties {
   Mat3 inertia = Mat3::Identity();  ///< about the centre [kg·m²], symmetric positive definite
 };
 
-/// Of a solid of uniform `density` [kg/m³] inside a closed, outward mesh: exact for the polyhedron (signed tetrahedra
-/// from the origin). Throws InputError if the volume is not positive.
+/// Computes those of a solid of uniform `density` [kg/m³] inside a closed, outward mesh, in the mesh's frame. Exact for
+/// the polyhedron (signed tetrahedra from the origin). Throws InputError if the volume is not positive.
 MassProperties compute_mass_properties(const TriangleMesh& mesh, double density);
 
 struct RigidBodySettings {
@@ -33,7 +33,9 @@ struct RigidBodySettings {
 /// A rigid body: two blocks, velocity of the centre of mass and angular velocity, both in the world frame.
 ///
 /// A(h) = diag(m, I_W) (1/h + α), plus Gᵀ (b + h k) G of its grip, G the 6×6 that takes its velocities to the handle's;
-/// of an exact grip minus B + h K of compute_grip_jacobian(), which is not symmetric.
+/// of an exact grip minus B + h K of compute_grip_jacobian(), which is not symmetric. Threads and progress are those of
+/// Body, and it may live in the fast loop.
+///
 /// The gyroscopic term is not linearised but integrated: advance() takes the angular
 /// momentum L = I_W ω after the step's impulses, turns the orientation under constant L (q̇ = ½ ω q, ω = I_W(q)⁻¹ L,
 /// Runge–Kutta of order 4, substeps of at most 0.2 rad) and sets ω from L at the end. So L is conserved to rounding at
@@ -77,10 +79,10 @@ class RigidBody final : public Body {
   int compute_turn_row(const BodyPoint& point, const Vec3& axis,
                        std::span<BlockRows::Entry> out) const noexcept override;
 
-  /// Of the frame at the centre of mass, parallel to the body's own.
+  /// X_WC of the frame C at the centre of mass, whose axes are parallel to the body's own.
   const Pose& centre_pose() const noexcept { return pose_; }
-  double mass() const noexcept { return mass_; }
-  Mat3 compute_world_inertia() const noexcept;
+  double mass() const noexcept { return mass_; }  ///< [kg]
+  Mat3 compute_world_inertia() const noexcept;    ///< about the centre of mass, world frame [kg·m²]
 
  private:
   void assemble_system(double h) noexcept;

@@ -8,7 +8,8 @@
 
 namespace palpate {
 
-/// A surface that never moves: no blocks, no state, no compliance. Its rows of J have no entries.
+/// A surface that never moves, in the world frame. It has no blocks, no state and no compliance, and its rows of J have
+/// no entries. Any thread may read it.
 class StaticBody final : public Body {
  public:
   explicit StaticBody(TriangleMesh mesh) : mesh_(std::move(mesh)), at_rest_(mesh_.vertices.size(), Vec3::Zero()) {}

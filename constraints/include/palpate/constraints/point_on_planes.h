@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxPlanes = 4;
 /// Where a point comes to rest on planes, and how hard it presses on each.
 struct PlaneContact {
   Vec3 position = Vec3::Zero();  ///< [m]
-  std::array<double, kMaxPlanes>
-      load{};            ///< λ_n of each plane over the point's isotropic stiffness [m]; 0: not touching
+  /// λ_n of each plane over the point's isotropic stiffness [m]; 0 where it does not touch.
+  std::array<double, kMaxPlanes> load{};
   int active = 0;        ///< planes with load > 0
   bool feasible = true;  ///< false: no point satisfies all planes to rounding; position = anchor
 };

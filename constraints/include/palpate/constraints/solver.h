@@ -13,7 +13,7 @@ struct SolverSettings {
   double tolerance = 1e-9;    ///< converged when no row is off by more than this [m]
   int max_iterations = 1000;  ///< sweeps (or the solver's own unit of work)
   double max_seconds = 0.0;   ///< stops when this much time has passed; 0: no limit. Breaks repeatability
-  bool pyramid = false;       ///< friction by the square inside … |λ_t1|, |λ_t2| ≤ μ λ_n instead of the cone
+  bool pyramid = false;  ///< friction by |λ_t1| ≤ μ λ_n and |λ_t2| ≤ μ λ_n, a pyramid around the cone, instead of it
 };
 
 /// How good a λ is: the worst row's. A row's residual is how far its λ is from the nearest one that its δ asks for (the
@@ -45,7 +45,7 @@ class ConstraintSolver {
   virtual std::string_view name() const noexcept = 0;
   /// Room for problems of at most so many rows, dense bodies' rows together, and light bodies.
   virtual void reserve(int rows, int dense_rows, int light_bodies) = 0;
-  /// False converged and λ unchanged if the problem is larger than reserved.
+  /// Solves it. If the problem is larger than reserved, the report says that it did not converge and λ is unchanged.
   virtual SolveReport solve(const ConstraintProblem& problem, const SolverSettings& settings,
                             std::span<double> lambda) noexcept = 0;
 };

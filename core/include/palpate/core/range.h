@@ -18,7 +18,7 @@ inline constexpr Range kAnyNumber{};
 inline constexpr Range kPositive{0.0, std::numeric_limits<double>::infinity(), true};
 inline constexpr Range kNotNegative{0.0};
 
-/// `0 to 10`, `above 0`, `at most 3`, `1`: what follows "must be" in a message.
+/// `0 to 10`, `above 0 and at most 10`, `above 0`, `at most 3`, `1`: what follows "must be" in a message.
 std::string describe_range(const Range& range);
 
 }  // namespace palpate

@@ -33,10 +33,10 @@ struct FoundDevice {
 
 /// What was found when looking for a kind of device, without moving it.
 struct DriverProbe {
-  std::vector<ProbeStep>
-      steps;            ///< in the order in which they depend on each other; ends at the first that is not good
-  std::string found;    ///< the library's path, the service's address; empty: nothing
-  std::string version;  ///< of library, service or firmware, where one is told
+  /// In the order in which they depend on each other; ends at the first that is not good.
+  std::vector<ProbeStep> steps;
+  std::string found;                 ///< the library's path, the service's address; empty: nothing
+  std::string version;               ///< of library, service or firmware, where one is told
   std::vector<FoundDevice> devices;  ///< as the library or service counts them
 
   bool usable() const noexcept { return !steps.empty() && steps.back().good; }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,11 @@ inline constexpr double kLoad = 0.7;
 
 /// What a trial run of a scene says about the methods.
 struct Advice {
-  SceneComparison trial{};         ///< every method that can work, against the truth, with both hands where they differ
-  double seconds = 0.0;            ///< of the scene, that were run
+  SceneComparison trial{};  ///< every method that can work, against the truth, with both hands where they differ
+  double seconds = 0.0;     ///< of the scene, that were run
+  /// The truth was in contact. If not, the trial says nothing about errors: `nearest` and `holding` are then the first
+  /// of suggest_methods(), and whether the truth fits into a tick is not known either.
+  bool felt = true;
   std::string holding{};           ///< the nearest of those whose ticks this machine holds (99 % below kLoad of a tick)
   std::string nearest{};           ///< find_nearest() of it; empty: none can work
   bool truth_fits = false;         ///< the truth itself takes less than kLoad of a tick here: better than all methods
@@ -55,7 +59,13 @@ double holding_period(double step_time, double dt) noexcept;
 /// advise()'s does. It depends on the machine, so it is for real time. Throws InputError.
 double measure_period(const Scene& scene, const AdviceOptions& options = {});
 
-/// Puts what advise() chooses in the place of "auto" wherever a tool of the scene has that; true if one had.
-bool settle_auto(Scene& scene, bool realtime, const AdviceOptions& options = {});
+/// What settle_auto() has taken.
+struct AutoChoice {
+  std::string method{};
+  std::string warning{};  ///< a sentence where the trial could not tell which is the best; empty if it could
+};
+
+/// Puts what advise() chooses in the place of "auto" wherever a tool of the scene has that; nothing if none had.
+std::optional<AutoChoice> settle_auto(Scene& scene, bool realtime, const AdviceOptions& options = {});
 
 }  // namespace palpate

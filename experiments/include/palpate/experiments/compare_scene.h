@@ -100,10 +100,14 @@ ComparedHand fitting_hand(const Scene& scene) noexcept;
 /// seconds were not enough: what a scene shows later may be another matter (docs/choosing-a-method.md).
 inline constexpr double kTrialContact = 10.0;
 
+/// Whether any tool of a run of the truth ever touches: its force is above kContactForce.
+bool is_in_contact(const SceneRun& truth) noexcept;
+
 /// The method whose force is nearest to the truth's, RMS, from the start until any tool of the truth has been in
 /// contact for so long; of several tools the errors are added. Of two hands the one counts in which the method does
 /// worse, as a multiple of the best method's error there: a method that only one of them likes is none to take. Only of
-/// runs that `may` be it, all if it is empty. Empty if there are none.
+/// runs that `may` be it, all if it is empty. Empty if there are none, or if the truth is never in contact: then all
+/// forces are alike, and nothing tells the methods apart.
 std::string find_nearest(const SceneComparison& comparison, double contact_seconds = kTrialContact,
                          const std::function<bool(const SceneRun&)>& may = {});
 

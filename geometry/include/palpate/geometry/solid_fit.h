@@ -44,4 +44,11 @@ struct SolidFit {
 /// `boundary`: of tets or cells made from `surface`, closed; `cell` [m]: that they were made with.
 SolidFit compare_solid(const TriangleTree& surface, const TriangleMesh& boundary, double cell);
 
+/// What a tenth of a closed surface's places are thinner than, or two cells where nothing is thinner than that [m].
+double find_thickness(const TriangleTree& surface, double cell);
+
+/// Says, in plain words, that the thin parts of a closed surface cost many times the nodes that its cell [m] asks for,
+/// and which cell to try; empty if they do not, or if `nodes` (of the solid that make_tets() made) are few anyway.
+std::string describe_refinement(const TriangleTree& surface, std::size_t nodes, double cell);
+
 }  // namespace palpate

@@ -6,7 +6,7 @@ namespace palpate {
 
 class Fields;
 
-/// Of methods `accelerance` (Susa, Sato & Hasegawa 2011) and, where they apply, of its baseline `impulse`.
+/// Settings of method `accelerance` (Susa, Sato & Hasegawa 2011) and, where they apply, of its baseline `impulse`.
 struct AcceleranceSettings {
   /// How the slow loop finds how neighbours answer to the hand.
   enum class Way : std::uint8_t {

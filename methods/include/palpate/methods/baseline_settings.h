@@ -4,7 +4,7 @@ namespace palpate {
 
 class Fields;
 
-/// Of method `direct`.
+/// Settings of method `direct`.
 struct DirectSettings {
   /// The hand is put where it will be at the end of the slow step, as `compliance` and `jacobian` do: then what is
   /// compared with them is the contact model alone. Off: where it is when the step begins.
@@ -13,8 +13,8 @@ struct DirectSettings {
 };
 void describe(Fields& fields, DirectSettings& settings);
 
-/// Of method `halfspace`: what `limited` has beyond the paper's contact model, so that the models can be compared
-/// alone.
+/// Settings of method `halfspace`: what `limited` has beyond the paper's contact model, so that the models can be
+/// compared alone.
 struct HalfspaceSettings {
   /// The plane is that of where the hand will be when the model is in use. Off, as in the paper: of where the proxy is.
   bool look_ahead = false;
@@ -24,7 +24,7 @@ struct HalfspaceSettings {
 };
 void describe(Fields& fields, HalfspaceSettings& settings);
 
-/// Of method `double_coupling`: the second coupling, as multiples of the first, which is the tool's.
+/// Settings of method `double_coupling`: the second coupling, as multiples of the first, which is the tool's.
 struct DoubleCouplingSettings {
   double stiffness = 1.0;  ///< also of the turn
   double damping = 1.0;    ///< also of the turn

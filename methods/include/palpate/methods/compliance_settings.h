@@ -6,7 +6,7 @@ namespace palpate {
 
 class Fields;
 
-/// Of method `compliance` (Dervaux et al. 2013).
+/// Settings of method `compliance` (Dervaux et al. 2013).
 struct ComplianceSettings {
   /// What the hand is given.
   enum class Force : std::uint8_t {

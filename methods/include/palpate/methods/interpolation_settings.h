@@ -6,7 +6,7 @@ namespace palpate {
 
 class Fields;
 
-/// Of method `interpolation` (Zhuang & Canny 2000).
+/// Settings of method `interpolation` (Zhuang & Canny 2000).
 struct InterpolationSettings {
   /// How nodes of soft bodies meet fingers and surfaces.
   enum class Contact : std::uint8_t {

@@ -6,7 +6,7 @@ namespace palpate {
 
 class Fields;
 
-/// Of method `jacobian` (Otaduy & Gross 2007).
+/// Settings of method `jacobian` (Otaduy & Gross 2007).
 struct JacobianSettings {
   /// What the slow loop asks of contacts, and what it publishes.
   enum class Form : std::uint8_t {

@@ -4,7 +4,7 @@ namespace palpate {
 
 class Fields;
 
-/// Of method `limited` (Knott & Kuhlen 2015).
+/// Settings of method `limited` (Knott & Kuhlen 2015).
 struct LimitedSettings {
   /// Radius of the proximity query around the proxy [m] (their section 5). Where it holds less than a 64th of
   /// `max_constraints` it is doubled, because what is known of free space costs nothing; where it holds more, the

@@ -28,7 +28,7 @@ struct SharedTick {
   bool done = false;        ///< it could be done
 };
 
-/// A tool and the world that it is in.
+/// A tool and the world that it is in. Both outlive it.
 struct ToolInWorld {
   const World& world;
   const ToolSettings& tool;
@@ -90,8 +90,8 @@ struct TickResult {
 class FastHalf {
  public:
   virtual ~FastHalf() = default;
-  /// Before any of the methods of a world has its tick, so that those that step the world in a tick all have their
-  /// hands in place. `device` is what the tick will get.
+  /// Called before any of the methods of a world has its tick, so that those that step the world in a tick all have
+  /// their hands in place. `device` is what the tick will get.
   virtual void begin_tick(const DeviceState& /*device*/) noexcept {}
   /// `device` has passed the input guard: finite, in order of time, and where a hand can have gone since the last tick
   /// (or somewhere else altogether, after the force has faded). `model` points to the method's model, whose header has

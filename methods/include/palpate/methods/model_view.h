@@ -35,11 +35,11 @@ struct ModelView {
 
   void clear() noexcept { count = body_count = 0; }
   bool is_full() const noexcept { return count == kMaxFaces; }
-  /// Nothing if there are too many.
+  /// Does nothing if there are too many already.
   void add(const ReducedBody& reduced) noexcept {
     if (body_count < kMaxBodies) body[body_count++] = reduced;
   }
-  /// Nothing if it is full.
+  /// Adds a face, places in the world frame [m]; does nothing if it is full.
   void add(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& normal, int set) noexcept {
     if (is_full()) return;
     Face& f = face[count++];

@@ -87,8 +87,8 @@ struct RunSummary {
   Histogram step_times;   ///< computing time of a slow step
   Histogram tick_delays;  ///< realtime: how late a tick began
   Histogram step_delays;  ///< realtime: how late a slow step began
-  std::uint64_t tick_misses =
-      0;  ///< realtime: ticks of the grid that were skipped, because the one before took too long
+  /// Realtime: ticks of the grid that were skipped, because the one before took too long.
+  std::uint64_t tick_misses = 0;
   std::uint64_t step_misses = 0;   ///< realtime: the same of slow steps
   std::uint64_t lost_rows = 0;     ///< realtime: rows that the recorder was too slow for
   std::vector<HandSummary> hands;  ///< one for each tool
@@ -168,14 +168,15 @@ struct RunParts {
 /// other rates than the run's.
 void check_parts(const RunSettings& settings, const RunParts& parts);
 
-/// Virtual time, one thread: the same input gives the same bits. Rows carry no measured times, the summary does. With a
-/// memory, `seconds` are those of this part of the run.
+/// Runs in virtual time and in the calling thread: the same input gives the same bits. Rows carry no measured times,
+/// the summary does. With a memory, `seconds` are those of this part of the run.
 RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunControl& control = {});
 
 /// Wishes for the realtime threads; each is granted where the system permits, and a note says where not.
 struct RealtimeSettings {
-  int priority =
-      80;  ///< SCHED_FIFO of the fast thread, 1–99; 0: leave as it is. The slow thread stays ordinary: it may overrun
+  /// SCHED_FIFO priority of the fast thread, 1 to 99; 0 leaves it as it is. The slow thread stays ordinary, because it
+  /// may overrun.
+  int priority = 80;
   bool lock_memory = true;  ///< mlockall, so that no tick meets a page fault
   bool pin = true;          ///< the fast thread alone on the last core, if there are two or more
   /// Set: the fast loop ticks in this device's thread, whenever that calls (no sooner than 0.7 dt after the last tick),
@@ -184,7 +185,8 @@ struct RealtimeSettings {
   TickSource* ticks = nullptr;
 };
 
-/// Two threads on an absolute grid of the monotonic clock, and the calling thread, which feeds the sink.
+/// Runs in real time, in two threads on an absolute grid of the monotonic clock, and in the calling thread, which feeds
+/// the sink. Throws InputError as check_parts() does; returns when the run is over.
 RunSummary run_realtime(const RunSettings& settings, const RealtimeSettings& realtime, RunParts parts,
                         const RunControl& control = {});
 

@@ -19,10 +19,10 @@ struct TickRow {
   Wrench wanted;                  ///< what the method asked for
   Wrench sent;                    ///< what left the safety stage
   double model_age = 0.0;         ///< now less the time of the state that the model describes [s]; 0 without a model
-  double tick_time =
-      kNotMeasured;       ///< computing time of the tick [s]; not measured in lockstep files, see docs/recording.md
-  double residual = 0.0;  ///< of the contact solve [m]
-  double energy = 0.0;    ///< given to the hand so far, positive means the engine was active [J]
+  /// Computing time of the tick [s]; not measured in lockstep files, see docs/recording.md.
+  double tick_time = kNotMeasured;
+  double residual = 0.0;        ///< of the contact solve [m]
+  double energy = 0.0;          ///< given to the hand so far, positive means the engine was active [J]
   std::int32_t iterations = 0;  ///< of the contact solve
   std::int32_t contacts = 0;    ///< active contacts
   std::uint32_t events = 0;     ///< bits of SafetyEvent that fired in this tick

@@ -12,14 +12,15 @@
 #include "palpate/scene/shape.h"
 #include "palpate/world/world.h"
 
-// Bodies and joints of a scene, as data.
+// Bodies and joints of a scene, as data: plain values, for any thread that has them for itself. Places and directions
+// are in the world frame unless something else is said.
 namespace palpate {
 
 /// Both are compared by what a scene file can say of them.
 bool operator==(const Material& a, const Material& b);
 bool operator==(const WorldSettings& a, const WorldSettings& b);
 
-/// Of a new soft body, chain and soft tool.
+/// What a soft body, a chain and a soft tool are made of unless a scene says otherwise.
 inline constexpr Material kTissue{};
 inline constexpr Material kWire{.young_modulus = 1e8, .poisson_ratio = 0.3, .density = 1500.0};
 inline constexpr Material kRubber{.young_modulus = 1e5, .poisson_ratio = 0.35, .density = 1000.0};
@@ -43,7 +44,7 @@ struct SceneCopies {
   bool operator==(const SceneCopies&) const = default;
 };
 
-/// Moves and turns as a whole.
+/// A body that moves and turns as a whole.
 struct SceneRigid {
   enum class Contact : std::uint8_t {
     kAuto,    ///< box and sphere as such, cylinder and capsule as hull, others as mesh
@@ -62,13 +63,13 @@ struct SceneRigid {
   bool operator==(const SceneRigid&) const = default;
 };
 
-/// Nodes in it do not move; in the world frame [m].
+/// A box of the world frame in which the nodes of a soft body do not move [m].
 struct SceneBoxRegion {
   Vec3 min = Vec3::Zero(), max = Vec3::Zero();
   bool operator==(const SceneBoxRegion&) const = default;
 };
 
-/// Finite elements.
+/// A body of finite elements.
 struct SceneSoft {
   enum class Model : std::uint8_t {
     kTets,              ///< corotational
@@ -90,7 +91,7 @@ struct SceneSoft {
   bool operator==(const SceneSoft&) const = default;
 };
 
-/// Beams in a row: wire, thread, needle.
+/// A chain of beams: a wire, a thread, a needle.
 struct SceneChain {
   enum class Clamp : std::uint8_t { kNone, kStart, kEnd, kBoth };  ///< ends that do not move
   Vec3 from = Vec3::Zero(), to = Vec3(0.2, 0.0, 0.0);              ///< in the body's frame [m]
@@ -112,36 +113,41 @@ struct SceneBody {
   bool operator==(const SceneBody&) const = default;
 };
 
-/// As files call it: "static", "soft", …
+/// What scene files call its kind: "static", "soft", …
 std::string_view kind_name(const SceneBody& body) noexcept;
 
-/// Its name, or its shape's kind or its own where it has none.
+/// Its name; where it has none, its shape's kind, or its own kind where there is no shape.
 std::string name_of(const SceneBody& body);
 
 /// Adds the body (and its copies) to a world that is not prepared yet. Throws InputError, which begins with the body's
 /// place if it was read.
 void add_body(World& world, const SceneBody& body, const std::string& scene_file);
 
-/// What acts about the axis of a hinge, or along that of a slider or a curve [rad or m; N·m or N].
+/// What acts about the axis of a hinge, or along that of a slider or a curve. Places are in rad or m, forces in N·m or
+/// N, and stiffness, damping and speed accordingly.
 struct SceneJointAxis {
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
   double stiffness = 0.0, damping = 0.0;  ///< of a spring and a damper
   double rest = 0.0;                      ///< where the spring pulls to
-  double max_drive = 0.0;                 ///< most of motor and dry friction
-  double speed = 0.0;                     ///< that the motor keeps; 0: dry friction
+  double max_drive = 0.0;                 ///< the most that motor and dry friction give
+  double speed = 0.0;                     ///< what the motor keeps; 0: there is dry friction instead
   bool operator==(const SceneJointAxis&) const = default;
 };
 
+/// The points of both coincide.
 struct BallJoint {
   bool operator==(const BallJoint&) const = default;
 };
+/// Points and frames of both coincide.
 struct FixedJoint {
   bool operator==(const FixedJoint&) const = default;
 };
+/// Both turn about a common axis.
 struct HingeJoint {
   SceneJointAxis axis{};
   bool operator==(const HingeJoint&) const = default;
 };
+/// One slides along an axis of the other, without turning.
 struct SliderJoint {
   SceneJointAxis axis{};
   bool operator==(const SliderJoint&) const = default;
@@ -164,7 +170,7 @@ struct SceneJoint {
   std::variant<BallJoint, FixedJoint, HingeJoint, SliderJoint, CurveJoint, BoxJoint> kind{};
   std::string a{}, b{};                  ///< names of bodies or tools; empty b: the world
   Vec3 position = Vec3::Zero();          ///< of the joint at the start [m]
-  Vec3 axis = Vec3::UnitX();             ///< of hinge and slider
+  Vec3 axis = Vec3::UnitX();             ///< of hinge and slider, at the start; any length
   double arm = Joint{}.arm;              ///< length that weighs angles against distances [m]
   bool collide = Joint{}.collide;        ///< whether what is tied touches what it is tied to; see Joint
   double clearance = Joint{}.clearance;  ///< not nearer to the tie than this [m]

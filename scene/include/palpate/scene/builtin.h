@@ -16,7 +16,7 @@ struct BuiltinScene {
 /// All of them; the first is the default.
 std::span<const BuiltinScene> builtin_scenes() noexcept;
 
-/// Throws InputError that lists the names.
+/// The built-in scene of that name. Throws InputError that lists the names.
 Scene load_builtin_scene(std::string_view name);
 
 /// What a user means by SCENE: a file if there is one of that name, else the built-in scene of that name.

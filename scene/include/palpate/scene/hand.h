@@ -16,6 +16,7 @@
 // made of one is not turned back into it bit for bit.
 namespace palpate {
 
+/// Where the hand is at one time, world frame.
 struct SceneKeyframe {
   double time = 0.0;             ///< since the start [s]
   Vec3 position = Vec3::Zero();  ///< of the hand [m]
@@ -24,7 +25,7 @@ struct SceneKeyframe {
   bool operator==(const SceneKeyframe&) const = default;
 };
 
-/// Through given positions at given times.
+/// A way through given positions at given times.
 struct SceneKeyframePath {
   PathInterpolation interpolation = PathInterpolation::kSmooth;
   std::vector<SceneKeyframe> keyframes{};
@@ -40,7 +41,7 @@ struct SceneSinePath {
   bool operator==(const SceneSinePath&) const = default;
 };
 
-/// Down, sideways, up; as PressAndSlidePathSettings.
+/// A way down, sideways and up again; as PressAndSlidePathSettings.
 struct ScenePressAndSlidePath {
   using Standard = PressAndSlidePathSettings;
   Vec3 start = Vec3::Zero(), rotation = Vec3::Zero();
@@ -54,7 +55,7 @@ struct ScenePressAndSlidePath {
   bool operator==(const ScenePressAndSlidePath&) const = default;
 };
 
-/// Down and up again; as TapPathSettings.
+/// A way down and up again, over and over; as TapPathSettings.
 struct SceneTapPath {
   Vec3 start = Vec3::Zero(), rotation = Vec3::Zero();
   Vec3 direction = TapPathSettings{}.direction;
@@ -63,7 +64,7 @@ struct SceneTapPath {
   bool operator==(const SceneTapPath&) const = default;
 };
 
-/// Round and round; as CirclePathSettings.
+/// A way round a circle; as CirclePathSettings.
 struct SceneCirclePath {
   Vec3 centre = Vec3::Zero(), rotation = Vec3::Zero();
   Vec3 axis = CirclePathSettings{}.axis;
@@ -92,7 +93,7 @@ struct SceneTremor {
   bool operator==(const SceneTremor&) const = default;
 };
 
-/// Goes its way whatever it meets.
+/// A hand that goes its way whatever it meets.
 struct SceneScriptedHand {
   ScenePath path{};
   std::optional<SceneTremor> tremor{};
@@ -117,23 +118,24 @@ struct SceneReplayHand {
   bool operator==(const SceneReplayHand&) const = default;
 };
 
+/// Who or what moves the device, and where that stands in the file that it was read from.
 struct SceneHand {
   std::variant<SceneScriptedHand, SceneSimulatedHand, SceneReplayHand> kind{};
   SourcePlace place{};
   bool operator==(const SceneHand&) const = default;
 };
 
-/// As files call it: "scripted", "simulated", "replay".
+/// What scene files call its kind: "scripted", "simulated" or "replay".
 std::string_view kind_name(const SceneHand& hand) noexcept;
 
 /// The way of a scripted or simulated hand; null for a replay.
 ScenePath* find_path(SceneHand& hand) noexcept;
 
-/// Throws InputError.
+/// Makes the path; it is immutable and may be read by any thread. Throws InputError.
 std::unique_ptr<HandPath> make_path(const ScenePath& path);
 
-/// A new device each time. `place`: the hand holds that tool of its scene, from 0. Throws InputError, which begins with
-/// the hand's place in its file if it was read.
+/// Makes a new device each time. `place` is the tool of its scene that the hand holds, from 0. Throws InputError, which
+/// begins with the hand's place in its file if it was read.
 std::unique_ptr<Device> make_device(const SceneHand& hand, const std::string& scene_file, std::size_t place = 0);
 
 }  // namespace palpate

@@ -26,14 +26,14 @@ class RealHand {
   const DeviceInfo& info() const noexcept { return driver_->info(); }
   DriverDevice& driver() noexcept { return *driver_; }
   const DriverDevice& driver() const noexcept { return *driver_; }
-  /// To stop it, and to see what it does.
+  /// What people stop it by, and where they see what it does.
   DeviceDesk& desk() noexcept { return desk_; }
-  /// As it was made last.
+  /// How the device lay in the scene for which it was made last.
   const DeviceMappingSettings& mapping() const noexcept { return mapping_; }
   /// Samples a second since it was opened, or until it was closed.
   double sample_rate() const noexcept;
-  std::uint32_t losses() const noexcept;
-  /// Ends it; its round trips may be read then.
+  std::uint32_t losses() const noexcept;  ///< how often it was lost since it was opened
+  /// Closes the device; its round trips may be read then.
   void close();
 
  private:

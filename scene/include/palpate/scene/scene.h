@@ -30,7 +30,10 @@ struct SceneSource {
 
 /// A scene: plain data, made by reading a file or by a program. Worlds, devices and methods are made from it, any
 /// number of times; files are written from it. A default one equals what a file says that leaves everything out that
-/// may be.
+/// may be. Everything is in SI and in the world frame (x to the right, y up, z towards the user) unless a member says
+/// otherwise.
+///
+/// Thread: a scene is for set-up, and belongs to one thread at a time. What is made from it does not refer to it.
 struct Scene {
   SceneSource source{};
   std::string schema{};  ///< "$schema": where an editor finds the schema of scene files
@@ -64,7 +67,7 @@ Scene parse_lone_scene(std::string text, const std::string& file);
 /// The text of a scene file that is read as an equal scene, bit for bit. What has its standard value is left out; there
 /// are no comments in it, whatever was in the file that the scene was read from.
 std::string write_scene(const Scene& scene);
-/// The same; for messages of tests and debuggers.
+/// Writes the same text to a stream, for messages of tests and debuggers.
 std::ostream& operator<<(std::ostream& out, const Scene& scene);
 
 /// The scene as it must be to mean the same in another file: its relative file names begin at that file's folder.
@@ -91,14 +94,14 @@ struct WorldExtras {
   std::vector<Pose> starts{};                ///< of the first tools; the others start where the scene's devices do
 };
 
-/// All bodies, joints and tools, prepared; world.tools() has as many entries as the scene has tools. Fingers are no
-/// bodies of the world, nor are points if all else is static. Throws InputError.
+/// Makes the world with all bodies, joints and tools, and prepares it; world.tools() has as many entries as the scene
+/// has tools. Fingers are no bodies of the world, nor are points if all else is static. Throws InputError.
 World make_world(const Scene& scene, const WorldExtras& extras = {});
 
-/// What moves a tool, the first unless said otherwise: a new one each time. Throws InputError.
+/// Makes what moves a tool, the first unless said otherwise; a new one each time. Throws InputError.
 std::unique_ptr<Device> make_device(const Scene& scene, std::size_t tool = 0);
 
-/// What the hand holds, its surfaces made. Throws InputError.
+/// Makes what the hand holds, with its surfaces. Throws InputError.
 ToolSettings make_tool_settings(const Scene& scene, std::size_t tool = 0);
 
 /// The header of a recording of this scene, in which all tools run with `method`, or each with its own if that is

@@ -9,30 +9,32 @@
 #include "palpate/geometry/tet_mesh.h"
 #include "palpate/geometry/triangle_mesh.h"
 
-// Surfaces that a scene asks for, as data. Lengths in metres; each in a frame of its own.
+// Surfaces that a scene asks for, as data. Lengths are in metres; each shape is described in a frame of its own, which
+// the body that has it places in the world.
 namespace palpate {
 
-/// Edges along the axes, centred.
+/// A box whose edges lie along the axes, centred at the origin.
 struct BoxShape {
   Vec3 size = Vec3::Constant(0.1);  ///< edge lengths
   int cells = 1;                    ///< squares along each edge
   bool operator==(const BoxShape&) const = default;
 };
 
+/// A sphere, centred at the origin.
 struct SphereShape {
   double radius = 0.05;
   int subdivisions = 16;  ///< n: 20 n² triangles
   bool operator==(const SphereShape&) const = default;
 };
 
-/// Along y, centred.
+/// A cylinder along y, centred at the origin.
 struct CylinderShape {
   double radius = 0.02, height = 0.1;
   int around = 48, along = 8;  ///< cells
   bool operator==(const CylinderShape&) const = default;
 };
 
-/// Along y, centred.
+/// A capsule along y, centred at the origin.
 struct CapsuleShape {
   double radius = 0.02;
   double length = 0.1;  ///< between the hemispheres' centres
@@ -40,7 +42,7 @@ struct CapsuleShape {
   bool operator==(const CapsuleShape&) const = default;
 };
 
-/// Around y, centred.
+/// A torus around y, centred at the origin.
 struct TorusShape {
   double major_radius = 0.05;  ///< to the centre of the tube
   double minor_radius = 0.02;  ///< of the tube
@@ -56,7 +58,7 @@ struct SineShape {
   bool operator==(const SineShape&) const = default;
 };
 
-/// Liver-like, centred.
+/// A solid like a liver, centred at the origin.
 struct OrganShape {
   double size = 0.2;    ///< length along x
   int resolution = 64;  ///< grid cells along it
@@ -70,7 +72,8 @@ struct FigureShape {
   bool operator==(const FigureShape&) const = default;
 };
 
-/// From a file (OBJ, STL, PLY or OFF), or written in the scene itself. Exactly one of the two.
+/// A mesh from a file (OBJ, STL, PLY or OFF), or one that is written in the scene itself. Exactly one of the two is
+/// given.
 struct MeshShape {
   std::string file{};   ///< relative to the scene file, or data:NAME (see data_folder())
   std::string data{};   ///< the text of an OFF file
@@ -79,6 +82,7 @@ struct MeshShape {
   bool operator==(const MeshShape&) const = default;
 };
 
+/// One of these, and where it stands in the file that it was read from.
 struct SceneShape {
   std::variant<BoxShape, SphereShape, CylinderShape, CapsuleShape, TorusShape, SineShape, OrganShape, FigureShape,
                MeshShape>
@@ -87,24 +91,25 @@ struct SceneShape {
   bool operator==(const SceneShape&) const = default;
 };
 
-/// As files call it: "box", "mesh", …
+/// What scene files call its kind: "box", "mesh", …
 std::string_view kind_name(const SceneShape& shape) noexcept;
 
-/// In its own frame. `scene_file`: mesh files are relative to its folder. Throws InputError, which begins with the
-/// shape's place if it was read.
+/// Makes the surface, in the shape's own frame [m]. Mesh files are relative to the folder of `scene_file`. Throws
+/// InputError, which begins with the shape's place if it was read.
 TriangleMesh make_surface(const SceneShape& shape, const std::string& scene_file);
 
-/// The shape filled with tets of about `cell` [m], in its own frame; a box becomes a regular block. Throws InputError.
+/// Fills the shape with tets of about `cell` [m], in its own frame; a box becomes a regular block. Throws InputError.
 TetMesh make_shape_tets(const SceneShape& shape, double cell, const std::string& scene_file);
 
-/// Where real meshes are, which scene files call "data:": the environment's PALPATE_DATA; empty: nowhere.
+/// The folder of real meshes, which scene files call "data:": what PALPATE_DATA says in the environment, or empty if
+/// there is none.
 std::string data_folder();
 
-/// A file of data_folder(), if there is one.
+/// The path of a file of that name in data_folder(), if there is one.
 std::optional<std::string> find_data(std::string_view name);
 
-/// A file named in a scene: relative to the scene's folder, or "data:…". Throws InputError if PALPATE_DATA is needed
-/// and not set.
+/// The path of a file that a scene names: relative to the scene's folder, or "data:…". Throws InputError if
+/// PALPATE_DATA is needed and not set.
 std::string resolve_file(const std::string& name, const std::string& scene_file);
 
 }  // namespace palpate

@@ -9,7 +9,7 @@
 #include "palpate/methods/tool.h"
 #include "palpate/scene/body.h"
 
-// What the hand of a scene holds, as data.
+// What the hand of a scene holds, as data: plain values, for any thread that has them for itself.
 namespace palpate {
 
 /// A point mass on a virtual coupling.
@@ -37,7 +37,7 @@ struct SceneChainTool {
   bool operator==(const SceneChainTool&) const = default;
 };
 
-/// Finite elements, held by those near the handle.
+/// A body of finite elements, held by those near the handle.
 struct SceneSoftTool {
   SceneShape shape{};          ///< closed; a box becomes a regular block
   Vec3 offset = Vec3::Zero();  ///< from the handle to the shape's origin [m]
@@ -47,13 +47,14 @@ struct SceneSoftTool {
   bool operator==(const SceneSoftTool&) const = default;
 };
 
-/// In the handle's frame.
+/// A pose in the handle's frame.
 struct ScenePose {
   Vec3 position = Vec3::Zero();  ///< [m]
   Vec3 rotation = Vec3::Zero();  ///< axis times angle [rad]
   bool operator==(const ScenePose&) const = default;
 };
 
+/// A pointer without mass on the handle; as Finger.
 struct SceneFinger {
   double radius = 0.01;               ///< of a ball, if there is no shape [m]
   std::optional<SceneShape> shape{};  ///< convex, around the finger's origin
@@ -68,6 +69,7 @@ struct SceneFingersTool {
   bool operator==(const SceneFingersTool&) const = default;
 };
 
+/// What one hand holds, how it rubs, and the coupling by which it hangs on the handle.
 struct SceneTool {
   std::variant<ScenePointTool, SceneRigidTool, SceneChainTool, SceneSoftTool, SceneFingersTool> kind{};
   std::optional<double> friction{};    ///< Coulomb coefficient μ; none: that of what it touches
@@ -76,7 +78,7 @@ struct SceneTool {
   bool operator==(const SceneTool&) const = default;
 };
 
-/// As files call it: "point", "rigid", …
+/// What scene files call its kind: "point", "rigid", …
 std::string_view kind_name(const SceneTool& tool) noexcept;
 
 /// The tool with its surfaces made. Throws InputError.

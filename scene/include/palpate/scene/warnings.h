@@ -34,7 +34,7 @@ int count_fixed(const WorldBody& body);
 
 /// Plain sentences about what is legal but probably not meant: metres that should be millimetres, a hand that never
 /// comes near a body, a tool that starts inside one, soft bodies that nothing holds and nothing bears, thin parts of a
-/// mesh that the cell loses. `world` is as make_world() gives it.
+/// mesh that the cell loses or that cost many times its nodes. `world` is as make_world() gives it.
 std::vector<std::string> find_world_warnings(const Scene& scene, const World& world);
 
 /// Why a method that works on this scene is a poor choice there, by what is in the scene, and what to take instead;

@@ -27,9 +27,9 @@ class GuidedHand final : public Device {
 
   explicit GuidedHand(std::unique_ptr<Device> own);
 
-  /// `grip`: 0 open to 1 closed; none: as the scene's own hand has it.
+  /// Takes the tool towards `target`, world frame. `grip` is 0 open to 1 closed; none: as the scene's own hand has it.
   void hold(const Pose& target, std::optional<double> grip = {}) noexcept;
-  void let_go() noexcept;
+  void let_go() noexcept;  ///< gives the tool back to the scene's own hand
 
   /// Between two runs: the time `now` of the run to come is `time` of the scene's hand [s].
   void begin(double time, double now = 0.0) noexcept;

@@ -13,8 +13,8 @@ namespace palpate {
 /// Body a must not go below body b: the gap may not become negative. As bodies move it is
 ///   gap = normal·(p_a − p_b) + offset,  p_a and p_b being where Body::compute_point() has the feet.
 struct Contact {
-  std::int32_t body_a = -1;  ///< of the world
-  std::int32_t body_b = -1;
+  std::int32_t body_a = -1;  ///< which of World::bodies()
+  std::int32_t body_b = -1;  ///< which of World::bodies()
   BodyPoint foot_a, foot_b;  ///< the material points that touch
   /// Where they touch [m]: at the feet, but for particles and sheets with a radius. These touch with a point that far
   /// from the foot, which moves as the foot does.

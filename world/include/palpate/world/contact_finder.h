@@ -48,7 +48,7 @@ struct ContactShape {
   };
 
   std::variant<None, Point, Chain, Surface, Sphere, Box, Hull, Plane> kind{};
-  double friction = 0.0;  ///< μ; a pair has the geometric mean of its two. NaN: the other's
+  double friction = 0.0;  ///< μ; a pair has the geometric mean of its two. NaN: the pair has the other's
 
   template <typename Kind>
   bool is() const noexcept {
@@ -74,8 +74,8 @@ struct ContactFinderSettings {
 
 struct FindReport {
   int contacts = 0;       ///< written
-  bool overflow = false;  ///< there were more
-  double deepest = 0.0;   ///< penetration now [m], ≥ 0
+  bool overflow = false;  ///< there were more than ContactFinderSettings::max_contacts
+  double deepest = 0.0;   ///< the deepest overlap of two bodies as they are now [m], ≥ 0
 };
 
 /// Finds where bodies touch or may touch within the step.
@@ -91,15 +91,15 @@ class ContactFinder {
 
   /// `body` outlives the finder; null for a plane. Throws InputError if the shape does not fit the body.
   int add(const Body* body, const ContactShape& shape);
-  /// These two never touch.
+  /// Says that these two never touch. Set-up.
   void ignore(int a, int b);
   /// These two do not touch each other within `radius` [m] of a place, which is one point on each of them: what is near
   /// to it on either body does not touch, also while the two points are apart. They may be put elsewhere before each
   /// find(). A pair may have several such places; returns the number of this one.
   int keep_clear(int a, int b, double radius);
-  /// Where that place is on `body`, one of the two [m].
+  /// Says where that place is on `body`, one of the two, world frame [m].
   void set_clear_place(int number, int body, const Vec3& place) noexcept;
-  /// This one touches nothing until it is let in again.
+  /// Says whether a body is left out of find(): it touches nothing until it is let in again.
   void set_absent(int body, bool absent);
 
   /// Contacts of the bodies as they are now, given that each is about to advance(h, dv[body]) freely. Replaces `out`.
@@ -113,8 +113,8 @@ class ContactFinder {
   /// what the overlap would be. Replaces `out`.
   FindReport find_overlaps_ahead(double h, std::span<const std::span<const Vec3>> dv, std::vector<Contact>& out);
 
-  /// Around all that a body was in the last find, from the start of the step to its end [m]. Empty for what cannot
-  /// touch, and for planes.
+  /// The box around every place where a body was in the last find(), from the start of the step to its end, world
+  /// frame [m]. Empty for what cannot touch, and for planes.
   BoundingBox swept_box(int body) const noexcept;
 
  private:

@@ -28,13 +28,14 @@ struct Joint {
   std::string name;
   Kind kind = Kind::kBall;
   std::int32_t body_a = -1;
-  std::int32_t body_b = -1;  ///< −1: the world, where point_b.offset is a position and frame_b an orientation
-  BodyPoint point_a, point_b;
-  Quat frame_a = Quat::Identity(), frame_b = Quat::Identity();  ///< in the material's frames
-  double arm = 0.05;  ///< length that makes angles distances [m]; about the size of the bodies
+  std::int32_t body_b = -1;    ///< −1: the world, where point_b.offset is a position and frame_b an orientation
+  BodyPoint point_a, point_b;  ///< the ends, as material points of the two bodies
+  Quat frame_a = Quat::Identity(), frame_b = Quat::Identity();  ///< of the ends, in the frames of the material there
+  /// The error of an angle counts as a distance of so much a radian [m]; about the size of the bodies.
+  double arm = 0.05;
 
-  /// A soft body or a chain that is tied by a ball or fixed touches the other body, beyond `clearance` of the tie.
-  /// False: not at all. Two rigid bodies at a joint never touch each other, because parts of a mechanism overlap there;
+  /// Whether a soft body or a chain that is tied by a ball or fixed touches the other body, beyond `clearance` of the
+  /// tie. Two rigid bodies at a joint never touch each other, because parts of a mechanism overlap there;
   /// nor does what slides along a curve or an axis, because it may be inside.
   bool collide = true;
   /// Nearer to the tie than this they do not touch [m]: a wire that is tied to a surface begins in it. More than a beam
@@ -57,9 +58,10 @@ struct Joint {
 
 /// One row that a joint asks for: the velocity of point a minus that of b along `direction`, or of the frames about it.
 struct JointRow {
-  bool turn = false;
-  Vec3 direction = Vec3::Zero();  ///< times the joint's arm where it is a turn
-  double error = 0.0;             ///< now [m]
+  bool turn = false;  ///< it is about `direction`, and not along it
+  /// Unit, world frame; of a turn the unit axis times the joint's arm [m], so that the row is a distance.
+  Vec3 direction = Vec3::Zero();
+  double error = 0.0;  ///< now [m]
 };
 
 /// One constraint that a joint asks for in this step.
@@ -67,7 +69,8 @@ struct JointConstraint {
   Constraint constraint;  ///< kind, rows and bounds
   std::array<JointRow, 6> rows;
   double compliance = 0.0;  ///< of its rows [m/N]
-  /// Where it acts on b: share of the second, the rest on the first. A place on a curve lies between two points.
+  /// Where it acts on b: `share` of it on the second of these points, the rest on the first, because a place on a curve
+  /// lies between two.
   std::array<BodyPoint, 2> points_b;
   double share = 0.0;
 };
@@ -76,19 +79,20 @@ struct JointConstraint {
 inline constexpr std::size_t kMaxJointConstraints = 8;
 using JointConstraints = std::array<JointConstraint, kMaxJointConstraints>;
 
-/// Writes the constraints that the joint asks for with bodies as they are (null: the world) and a step of h [s];
-/// returns how many. Allocates nothing.
+/// Writes the constraints that the joint asks for with bodies as they are (null: the world) and a step of h [s], in the
+/// world frame; returns how many. Any thread that may read the bodies; allocates nothing.
 std::size_t compute_joint_constraints(const Joint& joint, const Body* a, const Body* b, double h,
                                       JointConstraints& out) noexcept;
 
-/// Where the two ends of a joint are.
+/// Where the two ends of a joint are, world frame.
 struct JointEnds {
-  Vec3 p_a, p_b;
-  Quat q_a, q_b;
+  Vec3 p_a, p_b;  ///< their points [m]
+  Quat q_a, q_b;  ///< their frames
 };
 JointEnds find_joint_ends(const Joint& joint, const Body* a, const Body* b) noexcept;
 
-/// The same for ends that are not where the bodies are, but of curves. Sliders act on b where a's end is. Real-time.
+/// The same for ends that are given and need not be where the bodies are. Not for curves, whose place depends on the
+/// body. A slider acts on b where a's end is. Real-time: any thread, allocates nothing.
 std::size_t compute_joint_constraints(const Joint& joint, const JointEnds& ends, double h,
                                       JointConstraints& out) noexcept;
 

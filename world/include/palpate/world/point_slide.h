@@ -30,7 +30,8 @@ inline constexpr int kMaxSlideQueries = 32;
 /// Wait-free, bounded by kMaxSlideQueries, allocates nothing.
 SlideResult slide_point(const World& world, const Vec3& from, const Vec3& target) noexcept;
 
-/// `p`, or where it lies inside a surface, the nearest point outside it within `max_distance` [m].
+/// Returns `p`, or where it lies inside a static surface, the nearest point outside it within `max_distance` [m]. World
+/// frame. Any thread; allocates nothing, as the tree's queries.
 Vec3 push_outside(const World& world, const Vec3& p, double max_distance) noexcept;
 
 }  // namespace palpate

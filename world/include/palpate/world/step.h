@@ -37,9 +37,10 @@ class RowSink {
 class StepRows {
  public:
   virtual ~StepRows() = default;
-  /// Of a step of h [s] that begins `elapsed` [s] after the one that was asked for: a step may be done in parts.
+  /// Adds the rows of a step of h [s] that begins `elapsed` [s] after the one that was asked for: a step may be done in
+  /// parts.
   virtual void add_rows(double h, double elapsed, RowSink& sink) const = 0;
-  virtual int max_rows() const noexcept = 0;
+  virtual int max_rows() const noexcept = 0;  ///< the most that add_rows() adds
 };
 
 /// What is asked of a step.
@@ -54,11 +55,13 @@ struct StepRequest {
   double elapsed = 0.0;  ///< that StepRows are told [s]
 };
 
-/// What the free motion is. Base of the stages.
+/// What is known from the first stage on: each body's free motion. Base of all stages.
+///
+/// Thread, of all stages: that which steps the world. Reading allocates nothing.
 class FreeMotionResults {
  public:
-  double h() const noexcept;
-  /// Δv of a body without contacts and joints, one for each of its blocks.
+  double h() const noexcept;  ///< length of the step [s]
+  /// Δv of a body without contacts and joints, one for each of its blocks, world frame [m/s or rad/s].
   std::span<const Vec3> free_change(int body) const noexcept;
 
  protected:
@@ -70,7 +73,7 @@ class FreeMotionResults {
   std::uint64_t number_;  ///< of the step
 };
 
-/// And which contacts there are.
+/// What is known from the second stage on: also which contacts there are.
 class ContactResults : public FreeMotionResults {
  public:
   std::span<const Contact> contacts() const noexcept;
@@ -89,8 +92,8 @@ struct ConstraintRange {
   int end = 0;
 };
 
-/// And the contact problem. Its constraints are those of the joints, then those of StepRows, then the contacts in their
-/// order.
+/// What is known from the third stage on: also the contact problem. Its constraints are those of the joints, then those
+/// of StepRows, then the contacts in their order.
 class ProblemResults : public ContactResults {
  public:
   const ConstraintProblem& problem() const noexcept;
@@ -109,13 +112,14 @@ class ProblemResults : public ContactResults {
   using ContactResults::ContactResults;
 };
 
-/// And the forces, and what they do to the bodies.
+/// What is known from the fourth stage on: also the forces, and what they do to the bodies.
 class SolveResults : public ProblemResults {
  public:
   std::span<const double> lambda() const noexcept;  ///< one for each row of the problem [N]
   /// λ of each contact: normal, and along the two make_tangents() [N].
   std::span<const Vec3> contact_forces() const noexcept;
-  std::span<const Vec3> change(int body) const noexcept;  ///< Δv of a body, free and corrective
+  /// Δv of a body, free and corrective, one for each of its blocks, world frame [m/s or rad/s].
+  std::span<const Vec3> change(int body) const noexcept;
 
  protected:
   using ProblemResults::ProblemResults;
@@ -140,7 +144,8 @@ class AdvancedStep : public SolveResults {
 class SolvedStep : public SolveResults {
  public:
   AdvancedStep advance(StepReport& report) &&;
-  /// With what the motion so found would run into, if that is anything new. A contact is held along its normal as it
+  /// Goes back to the second stage, with what the motion so found would run into beside the contacts that were known;
+  /// nothing if it runs into nothing new. A contact is held along its normal as it
   /// was at the start of the step; where a body slides into a fold or from one feature to another, the next one is met
   /// only on that way.
   std::optional<class FoundContacts> find_missed(StepReport& report) &;
@@ -155,9 +160,9 @@ class StepProblem : public ProblemResults {
  public:
   /// How the world would solve it: WorldSettings::solver, with a tolerance for this length of step.
   SolverSettings solver_settings() const noexcept;
-  /// By the world's solver, starting from the last step's forces. Iterations add up in the report.
+  /// Solves it by the world's solver, starting from the last step's forces. Iterations add up in the report.
   SolvedStep solve(const SolverSettings& settings, StepReport& report) &&;
-  /// With forces by another law: as many as problem() has rows [N].
+  /// Takes forces that another law gave, as many as problem() has rows [N].
   SolvedStep take(std::span<const double> lambda, StepReport& report) &&;
 
  private:
@@ -168,7 +173,7 @@ class StepProblem : public ProblemResults {
 /// Second stage: who touches whom.
 class FoundContacts : public ContactResults {
  public:
-  /// Nothing if a body has no room for its rows.
+  /// Makes the rows, the gaps and the compliance; nothing if a body has no room for its rows.
   std::optional<StepProblem> assemble(StepReport& report) &&;
 
  private:
@@ -180,8 +185,10 @@ class FoundContacts : public ContactResults {
 /// First stage: where each body goes by itself.
 class FreeMotion : public FreeMotionResults {
  public:
+  /// Finds who touches whom, or may within the step.
   FoundContacts find_contacts(StepReport& report) &&;
-  /// Does without detection: these contacts, with the gaps that their feet have now and normals as they were.
+  /// Does without detection and takes these contacts, with the gaps that their feet have now and the normals that they
+  /// have.
   FoundContacts keep_contacts(std::span<const Contact> contacts) &&;
 
  private:
@@ -198,10 +205,10 @@ std::optional<FreeMotion> begin_step(World& world, const StepRequest& request, S
 class FreeTick {
  public:
   double h() const noexcept { return h_; }  ///< the tick [s]
-  /// Δv of a body.
+  /// Δv of a body, one for each of its blocks, world frame [m/s or rad/s].
   std::span<const Vec3> change(int body) const noexcept;
 
-  /// Of a world in which nothing moves.
+  /// The tick of a world in which nothing moves: there is no change() to ask for.
   explicit FreeTick(double h) noexcept : h_(h) {}
 
  private:
@@ -216,19 +223,20 @@ class FreeTick {
 class StepReader {
  public:
   virtual ~StepReader() = default;
-  /// If a tick was asked for. May run in another thread, beside the contacts of the step; it must not throw, and may
-  /// ask bodies for what belongs to the tick (Body::add_compliance() with 1) and for what does not change in a step.
+  /// Called if a tick was asked for. It may run in another thread, beside the contacts of the step; it must not throw,
+  /// and may ask bodies for what belongs to the tick (Body::add_compliance() with 1) and for what does not change in a
+  /// step.
   virtual void read_tick(const FreeTick& /*tick*/, StepReport& /*report*/) noexcept {}
   /// Another law of contact than the world's: fills λ [N], as many as the problem has rows, and returns true. In a step
   /// that is done in parts it is asked for each of them.
   virtual bool solve(const StepProblem& /*problem*/, std::vector<double>& /*lambda*/) { return false; }
-  virtual void read_solved(const SolvedStep& /*step*/, StepReport& /*report*/) {}
-  virtual void read_advanced(const AdvancedStep& /*step*/, StepReport& /*report*/) {}
+  virtual void read_solved(const SolvedStep& /*step*/, StepReport& /*report*/) {}      ///< no body has moved yet
+  virtual void read_advanced(const AdvancedStep& /*step*/, StepReport& /*report*/) {}  ///< the bodies have moved
 };
 
-/// A whole step, in parts if bodies that touch turn fast (WorldSettings::max_turn). Fills the report but for its model
-/// stage. False if a body's system could not be factored or has no room for its rows: then nothing moved, or only some
-/// of the parts were done. A world in which nothing can move has no steps.
+/// Does a whole step, in parts if bodies that touch turn fast (WorldSettings::max_turn). Fills the report but for its
+/// model stage. Returns false if a body's system could not be factored or has no room for its rows: then nothing moved,
+/// or only some of the parts were done. A world in which nothing can move has no steps.
 bool run_step(World& world, const StepRequest& request, StepReport& report, StepReader* reader = nullptr);
 
 /// A step that is only tried: it changes no state.
@@ -237,7 +245,7 @@ struct TriedStep {
   std::optional<std::span<const Contact>> keep{};  ///< these contacts; none: found anew
   int max_iterations = 0;                          ///< of the solver; 0: as in a step
 };
-/// Nothing if it could not be factored or has no room.
+/// Tries it, up to its forces; nothing if a system could not be factored or has no room for its rows.
 std::optional<SolvedStep> try_step(World& world, const TriedStep& step);
 
 }  // namespace palpate

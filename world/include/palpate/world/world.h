@@ -27,18 +27,18 @@ struct StaticSurface {
   double friction = 0.0;  ///< Coulomb coefficient μ
 };
 
-/// Where a segment first meets a body.
+/// Where a segment first meets a static surface.
 struct WorldHit {
   SegmentHit hit;
-  std::int32_t body = -1;
+  std::int32_t body = -1;  ///< which of World::static_surfaces()
 };
 
-/// The point of all surfaces nearest to a query.
+/// The point of all static surfaces nearest to a query, world frame.
 struct WorldClosest {
   ClosestPoint closest;
   Vec3 normal = Vec3::UnitY();  ///< unit, outward, of the face, edge or vertex that the point lies on
   double signed_distance = std::numeric_limits<double>::infinity();  ///< [m], negative inside
-  std::int32_t body = -1;
+  std::int32_t body = -1;                                            ///< which of World::static_surfaces()
 };
 
 /// A body of the world and how it touches others.
@@ -91,8 +91,8 @@ struct ContactMemory {
 /// Everything that a step changes. Restoring it repeats the same bits from there on. Saving into the same one again
 /// allocates only if there are more contacts than before.
 struct WorldState {
-  std::vector<double> bodies;
-  ContactMemory memory;
+  std::vector<double> bodies;  ///< Body::save_state() of one body after the other
+  ContactMemory memory;        ///< what the next step starts from
 };
 
 /// All bodies, what holds them together, and the state that steps move on.
@@ -114,9 +114,9 @@ class World {
 
   // Set-up.
   void add(StaticSurface surface) { statics_.push_back(std::move(surface)); }
-  int add(WorldBody body);  ///< its index
-  int add(Joint joint);     ///< its index; Joint::collide says whether the two bodies still touch each other
-  void ignore_contacts(int a, int b);
+  int add(WorldBody body);             ///< its index
+  int add(Joint joint);                ///< its index; Joint::collide says whether the two bodies still touch each other
+  void ignore_contacts(int a, int b);  ///< these two bodies never touch each other
   /// This body is in a hand. There may be several; −1 stands for a tool that is no body of the world, so that tools
   /// keep their numbers.
   void mark_tool(int body) { tools_.push_back(body); }
@@ -146,7 +146,7 @@ class World {
   bool is_tool(int body) const noexcept {
     return body >= 0 && std::find(tools_.begin(), tools_.end(), body) != tools_.end();
   }
-  /// Nothing moves but points in hands, which are not of this world.
+  /// True if no body of this world can move. Then what moves is at most points in hands, which are no bodies of it.
   bool is_static() const noexcept { return movable_ == 0; }
 
   /// The first static surface that the segment a→b crosses, from either side.
@@ -158,7 +158,7 @@ class World {
   void restore_state(const WorldState& state);
   void reset();  ///< to the state at prepare()
 
-  /// run_step() of h [s] without anything else.
+  /// Does run_step() of h [s] without anything else; returns what it does.
   bool step(double h, StepReport& report) { return run_step(*this, {.h = h}, report); }
   /// The contacts of the last step that was done, and their forces. Empty in a world in which nothing moves.
   const ContactMemory& memory() const noexcept;
@@ -172,8 +172,8 @@ class World {
   /// Sum of the contact forces on a body in the last step that was done, world frame [N].
   Vec3 compute_contact_force(int body) const noexcept;
 
-  BodyEnergy compute_energy() const noexcept;
-  BodyMomentum compute_momentum() const noexcept;
+  BodyEnergy compute_energy() const noexcept;      ///< of all bodies [J]
+  BodyMomentum compute_momentum() const noexcept;  ///< of all bodies, world frame, about the world's origin
 
   /// For step.cpp: the memory of this world's steps. After prepare(), and only if something can move.
   StepData& step_data() noexcept { return *step_; }
