@@ -46,8 +46,12 @@ std::string refuse(const ToolInWorld& where) {
       if (end >= 0 && is_soft(world.body(end))) return "something soft is tied";
     }
   }
-  if (Layout(where).whole.size() > kMaxWhole + 1)
-    return fmt::format("more than {} bodies move that are not soft", kMaxWhole);
+  for (int i = 0; i < static_cast<int>(world.bodies().size()); ++i) {
+    const Body* body = world.body(i);
+    if (body && i != where.body() && !is_soft(body) && body->block_count() > 2)
+      return "something moves that is neither soft nor rigid";
+  }
+  if (Layout(where).whole.size() > kMaxWhole + 1) return fmt::format("more than {} rigid bodies move", kMaxWhole);
   return {};
 }
 

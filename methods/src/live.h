@@ -20,7 +20,7 @@ struct LiveSettings {
 SolverSettings tick_solver(const MethodContext& context, double tolerance, int max_iterations);
 
 /// Why a world cannot have them; empty if it can. In it there is one tool, which is a body of the world, nothing
-/// soft is tied, and at most kMaxWhole bodies move that are not soft.
+/// soft is tied, and beside it there move soft bodies and at most kMaxWhole rigid ones, no chains.
 std::string refuse(const ToolInWorld& where);
 
 /// What the user is told where contacts are held though live ones were asked for; `reason` is refuse()'s.

@@ -407,8 +407,7 @@ TEST(SceneTools, RunSaysWhereContactsAreHeldInsteadOfLive) {
   const std::vector<std::string> told = notes(box + nine, "");
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0],
-            "jacobian: contacts are held until the next model and not live, because more than 8 bodies move that are "
-            "not soft");
+            "jacobian: contacts are held until the next model and not live, because more than 8 rigid bodies move");
   EXPECT_TRUE(notes(box + nine, R"("methods": {"jacobian": {"contacts": "held"}}, )").empty());
 }
 
