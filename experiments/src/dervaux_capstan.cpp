@@ -98,6 +98,7 @@ void add_capstan(ExperimentResult& out, const ExperimentOptions& options) {
   const Scene scene = load_builtin_scene("capstan");
   Scene held = scene;
   held.methods.get<ComplianceSettings>("compliance").lookahead = 0.0;
+  held.methods.get<ComplianceSettings>("compliance").contacts = ComplianceSettings::Contacts::kHeld;
   Table table;
   table.title = "A wire around the cylinder: ratio of its tensions";
   table.columns = {"angle", "pulled", "capstan equation", "yielded", "capstan equation "};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palpate/core/simd.h"
 #include "palpate/geometry/closest_features.h"
 
 namespace palpate {
@@ -32,24 +33,62 @@ bool advance_to_impact(const ImpactSettings& settings, double speed, Impact& out
   return true;
 }
 
-/// Whether all of `a` stays beyond all of `b` along an axis of any length, on either side.
-template <std::size_t M, std::size_t N>
-bool is_apart_along(const std::array<MovingVertex, M>& a, const std::array<MovingVertex, N>& b, const Vec3& axis,
-                    double distance) noexcept {
-  double a_low[2] = {1e300, 1e300}, a_high[2] = {-1e300, -1e300}, b_low[2] = {1e300, 1e300},
-         b_high[2] = {-1e300, -1e300};
-  const auto add = [&](const MovingVertex& v, double(&low)[2], double(&high)[2]) {
-    const double start = axis.dot(v.start), end = start + axis.dot(v.motion);
-    low[0] = std::min(low[0], start);
-    low[1] = std::min(low[1], end);
-    high[0] = std::max(high[0], start);
-    high[1] = std::max(high[1], end);
+/// Four vertices, one in each lane.
+struct MovingLanes {
+  simd::Double4 start[3], motion[3];
+
+  MovingLanes(const MovingVertex& a, const MovingVertex& b, const MovingVertex& c, const MovingVertex& d) noexcept {
+    for (int k = 0; k < 3; ++k) {
+      start[k] = simd::Double4{a.start[k], b.start[k], c.start[k], d.start[k]};
+      motion[k] = simd::Double4{a.motion[k], b.motion[k], c.motion[k], d.motion[k]};
+    }
+  }
+};
+
+/// Whether the first `Count` vertices stay beyond all the others along an axis of any length, on either side.
+template <int Count>
+inline bool is_apart_along(const MovingLanes& v, const Vec3& axis, double distance) noexcept {
+  const auto project = [&](const simd::Double4(&x)[3]) { return x[0] * axis[0] + (x[1] * axis[1] + x[2] * axis[2]); };
+  const simd::Double4 start = project(v.start), end = start + project(v.motion);
+  const double limit2 = distance * distance * axis.squaredNorm();
+  const auto beyond = [limit2](double low, double high) {
+    const double way = low - high;
+    return way > 0.0 && way * way > limit2;
   };
-  for (const MovingVertex& v : a) add(v, a_low, a_high);
-  for (const MovingVertex& v : b) add(v, b_low, b_high);
-  const double limit = distance * axis.norm();
-  return (a_low[0] - b_high[0] > limit && a_low[1] - b_high[1] > limit) ||
-         (b_low[0] - a_high[0] > limit && b_low[1] - a_high[1] > limit);
+  if constexpr (Count == 1) {
+    const auto low = [](const simd::Double4& x) { return std::min(x[1], std::min(x[2], x[3])); };
+    const auto high = [](const simd::Double4& x) { return std::max(x[1], std::max(x[2], x[3])); };
+    return (beyond(start[0], high(start)) && beyond(end[0], high(end))) ||
+           (beyond(low(start), start[0]) && beyond(low(end), end[0]));
+  } else {
+    const auto low = [](double x, double y) { return std::min(x, y); };
+    const auto high = [](double x, double y) { return std::max(x, y); };
+    return (beyond(low(start[0], start[1]), high(start[2], start[3])) &&
+            beyond(low(end[0], end[1]), high(end[2], end[3]))) ||
+           (beyond(low(start[2], start[3]), high(start[0], start[1])) &&
+            beyond(low(end[2], end[3]), high(end[0], end[1])));
+  }
+}
+
+/// The most by which the distance of the first `Count` vertices to the others can change: what all share brings nothing
+/// nearer.
+template <int Count>
+double compute_speed(const MovingLanes& v) noexcept {
+  simd::Double4 square{};
+  for (const simd::Double4& m : v.motion) {
+    const simd::Double4 own = m - simd::fill(0.25 * (m[0] + m[1] + m[2] + m[3]));
+    square += own * own;
+  }
+  const double first = Count == 1 ? square[0] : std::max(square[0], square[1]);
+  const double others = std::max(Count == 1 ? std::max(square[1], square[2]) : square[2], square[3]);
+  return std::sqrt(first) + std::sqrt(others);
+}
+
+/// Beyond the rounding of both computations.
+template <int Count>
+bool is_beyond(const MovingLanes& v, const ImpactSettings& settings, double distance) noexcept {
+  const double gap = distance - settings.thickness;
+  return gap > settings.tolerance && gap - 0.5 * settings.tolerance > (1.0 + 1e-9) * compute_speed<Count>(v);
 }
 
 /// `offset` without its part along `motion`.
@@ -65,20 +104,31 @@ Vec3 at(const MovingVertex& v, const Vec3& common, double t) noexcept {
 }  // namespace
 
 bool is_apart(const MovingVertex& a, const std::array<MovingVertex, 3>& b, double distance) noexcept {
-  const std::array<MovingVertex, 1> point = {a};
+  const MovingLanes lanes(a, b[0], b[1], b[2]);
   const Vec3 face = (b[1].start - b[0].start).cross(b[2].start - b[0].start);
-  if (is_apart_along(point, b, face, distance)) return true;
+  if (is_apart_along<1>(lanes, face, distance)) return true;
   const Vec3 offset = a.start - (b[0].start + b[1].start + b[2].start) / 3.0;
   const Vec3 motion = a.motion - (b[0].motion + b[1].motion + b[2].motion) / 3.0;
-  return is_apart_along(point, b, square_to(offset, motion), distance);
+  return is_apart_along<1>(lanes, square_to(offset, motion), distance);
 }
 
 bool is_apart(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b, double distance) noexcept {
+  const MovingLanes lanes(a[0], a[1], b[0], b[1]);
   const Vec3 offset = 0.5 * (a[0].start + a[1].start - b[0].start - b[1].start);
   const Vec3 motion = 0.5 * (a[0].motion + a[1].motion - b[0].motion - b[1].motion);
-  if (is_apart_along(a, b, square_to(offset, motion), distance)) return true;
+  if (is_apart_along<2>(lanes, square_to(offset, motion), distance)) return true;
   const Vec3 common = (a[1].start - a[0].start).cross(b[1].start - b[0].start);
-  return is_apart_along(a, b, common, distance);
+  return is_apart_along<2>(lanes, common, distance);
+}
+
+bool is_out_of_reach(const MovingVertex& a, const std::array<MovingVertex, 3>& b, const ImpactSettings& settings,
+                     double distance) noexcept {
+  return is_beyond<1>(MovingLanes(a, b[0], b[1], b[2]), settings, distance);
+}
+
+bool is_out_of_reach(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b,
+                     const ImpactSettings& settings, double distance) noexcept {
+  return is_beyond<2>(MovingLanes(a[0], a[1], b[0], b[1]), settings, distance);
 }
 
 bool find_impact(const MovingVertex& a, const std::array<MovingVertex, 3>& b, const ImpactSettings& settings,

@@ -51,6 +51,7 @@ SurfaceFeatures::SurfaceFeatures(std::span<const std::array<std::int32_t, 3>> tr
   });
   std::sort(used_.begin(), used_.end());
   add_neighbours(vertices);
+  add_triangles(vertices);
 }
 
 SurfaceFeatures SurfaceFeatures::make_wire(std::size_t nodes) {
@@ -75,6 +76,20 @@ SurfaceFeatures SurfaceFeatures::make_wire(std::size_t nodes) {
   }
   out.add_neighbours(nodes);
   return out;
+}
+
+void SurfaceFeatures::add_triangles(std::size_t vertices) {
+  triangle_begin_.assign(vertices + 1, 0);
+  for (const Primitive& p : primitives_) {
+    for (const std::int32_t v : p.vertex) ++triangle_begin_[as_size(v) + 1];
+  }
+  for (std::size_t v = 0; v < vertices; ++v) triangle_begin_[v + 1] += triangle_begin_[v];
+  vertex_triangle_.resize(3 * primitives_.size());
+  std::vector<std::int32_t> next(triangle_begin_.begin(), triangle_begin_.end() - 1);
+  for (std::size_t t = 0; t < primitives_.size(); ++t) {
+    for (const std::int32_t v : primitives_[t].vertex)
+      vertex_triangle_[as_size(next[as_size(v)]++)] = static_cast<std::int32_t>(t);
+  }
 }
 
 void SurfaceFeatures::add_neighbours(std::size_t vertices) {

@@ -1,19 +1,32 @@
 #include "live.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace palpate::live {
+namespace {
+
+bool is_soft(const Body* body) noexcept {
+  return dynamic_cast<const FemBody*>(body) != nullptr;
+}
+
+}  // namespace
 
 Layout::Layout(const ToolInWorld& where) {
   const World& world = where.world;
   for (int i = 0; i < static_cast<int>(world.bodies().size()); ++i) {
     const Body* body = world.body(i);
-    if (!body || body->block_count() == 0 || i == where.body()) continue;
+    if (!body || body->block_count() == 0) continue;
+    if (i == where.body() || !is_soft(body)) {
+      whole.push_back(i);
+      state_numbers += as_size(body->state_size());
+      continue;
+    }
     soft.push_back(i);
     at.emplace_back(body->block_count(), model_numbers);
     model_numbers += at.back().size();
   }
-  tool_numbers = as_size(world.body(where.body())->state_size());
 }
 
 SolverSettings tick_solver(const MethodContext& context, double tolerance, int max_iterations) {
@@ -28,12 +41,17 @@ std::string refuse(const ToolInWorld& where) {
   const World& world = where.world;
   if (where.body() < 0) return kNothingMoves;
   if (world.tools().size() > 1) return "there is more than one tool";
-  if (!world.joints().empty()) return "something is tied";
+  for (const Joint& j : world.joints()) {
+    for (const int end : {j.body_a, j.body_b}) {
+      if (end >= 0 && is_soft(world.body(end))) return "something soft is tied";
+    }
+  }
   for (int i = 0; i < static_cast<int>(world.bodies().size()); ++i) {
     const Body* body = world.body(i);
-    if (!body || body->block_count() == 0 || i == where.body()) continue;
-    if (!dynamic_cast<const FemBody*>(body)) return "something moves that is not soft";
+    if (body && i != where.body() && !is_soft(body) && body->block_count() > 2)
+      return "something moves that is neither soft nor rigid";
   }
+  if (Layout(where).whole.size() > kMaxWhole + 1) return fmt::format("more than {} rigid bodies move", kMaxWhole);
   return {};
 }
 

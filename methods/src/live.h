@@ -19,8 +19,8 @@ struct LiveSettings {
 /// A tick's solver of this tolerance [m]. A world takes its tolerance for steps of 5 ms, and less for shorter ones.
 SolverSettings tick_solver(const MethodContext& context, double tolerance, int max_iterations);
 
-/// Why a world cannot have them; empty if it can. In it everything that moves is soft but the one tool, nothing is
-/// tied, and the tool is a body of the world.
+/// Why a world cannot have them; empty if it can. In it there is one tool, which is a body of the world, nothing
+/// soft is tied, and beside it there move soft bodies and at most kMaxWhole rigid ones, no chains.
 std::string refuse(const ToolInWorld& where);
 
 /// What the user is told where contacts are held though live ones were asked for; `reason` is refuse()'s.
@@ -28,13 +28,13 @@ std::string describe_held(const std::string& reason);
 
 Method make_method(const MethodContext& context, const LiveSettings& settings);
 
-/// The slow loop's half: the whole world at ΔT, with the tool as the fast loop has it, and the contacts that the fast
-/// loop felt as what the step begins with.
+/// The slow loop's half: the whole world at ΔT, with the tool and what is rigid as the fast loop has them, and the
+/// contacts that the fast loop felt as what the step begins with.
 std::unique_ptr<SlowHalf> make_slow_half(const MethodContext& context, const LiveSettings& settings,
                                          const Layout& layout);
 
-/// The fast loop's: steps a twin of the world in every tick, in which soft bodies are LiveBody. Before the first model
-/// the tool waits and gives no force.
+/// The fast loop's: steps a twin of the world in every tick, in which soft bodies are LiveBody and others are
+/// themselves. Before the first model, where something is soft, all wait but for the tool, which gives no force.
 std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context, const LiveSettings& settings,
                                          const Layout& layout);
 

@@ -48,23 +48,25 @@ Answers::Answers(const MethodContext& c, const Layout& layout, Answer answer)
     s.distance.resize(as_size(s.body->node_count()));
     s.force = Eigen::VectorXd::Zero(3 * s.body->node_count());
   }
-  list_tool_points(*c.world.body(tool_), c.world.bodies()[as_size(tool_)].shape.is<ContactShape::Point>());
-  radius_ = c.tool.radius();
+  for (const int i : layout_.whole) list_points(i, i == tool_ ? c.tool.radius() : 0.0);
 }
 
-/// Points of the tool so close to each other that no node lies unseen between them.
-void Answers::list_tool_points(const Body& tool, bool is_point) {
+/// Points of a body so close to each other that no node lies unseen between them.
+void Answers::list_points(int index, double radius) {
+  const Body& body = *world_.body(index);
+  const bool is_point = world_.bodies()[as_size(index)].shape.is<ContactShape::Point>();
   constexpr double kSpacing = 0.004;  // [m]
   constexpr int kMostParts = 8;
   if (is_point) {
-    tool_points_.push_back(BodyPoint::centre());
-  } else if (const auto* chain = dynamic_cast<const BeamChain*>(&tool)) {
+    points_.push_back({&body, BodyPoint::centre(), radius});
+  } else if (const auto* chain = dynamic_cast<const BeamChain*>(&body)) {
     for (int i = 0; i + 1 < chain->node_count(); ++i) {
-      for (const double share : {0.0, 0.5, 1.0}) tool_points_.push_back(BodyPoint::on_chain(i, share, Vec3::Zero()));
+      for (const double share : {0.0, 0.5, 1.0})
+        points_.push_back({&body, BodyPoint::on_chain(i, share, Vec3::Zero()), radius});
     }
     return;  // its surface is a skin around these: triangles of it are no places of a chain
   }
-  const BodySurface surface = tool.surface();
+  const BodySurface surface = body.surface();
   for (std::size_t t = 0; t < surface.triangles.size() && !is_point; ++t) {
     double longest = 0.0;
     for (std::size_t k = 0; k < 3; ++k)
@@ -74,20 +76,22 @@ void Answers::list_tool_points(const Body& tool, bool is_point) {
     const int parts = std::clamp(static_cast<int>(std::ceil(longest / kSpacing)), 1, kMostParts);
     for (int i = 0; i <= parts; ++i) {
       for (int j = 0; i + j <= parts; ++j)
-        tool_points_.push_back(BodyPoint::on_surface(static_cast<std::int32_t>(t),
-                                                     Vec3(i, j, parts - i - j) / static_cast<double>(parts)));
+        points_.push_back({&body,
+                           BodyPoint::on_surface(static_cast<std::int32_t>(t),
+                                                 Vec3(i, j, parts - i - j) / static_cast<double>(parts)),
+                           radius});
     }
   }
 }
 
 bool Answers::compute(const SolvedStep& step, double* model) {
   places_.clear();
-  const Body& tool = *world_.body(tool_);
-  for (const BodyPoint& p : tool_points_) {
-    const Vec3 now = tool.compute_point(p);
-    places_.push_back(now);
+  const Body* tool = world_.body(tool_);
+  for (const Point& p : points_) {
+    const Vec3 now = p.body->compute_point(p.at);
+    places_.push_back({now, p.radius});
     for (const double share : {0.5, 1.0}) {
-      if (way_.norm() > 1e-3) places_.push_back(now + share * way_);
+      if (p.body == tool && way_.norm() > 1e-3) places_.push_back({now + share * way_, p.radius});
     }
   }
   choose_others(step);
@@ -106,7 +110,7 @@ bool Answers::compute(const SolvedStep& step, double* model) {
   return finite && W_.topLeftCorner(first, first).allFinite();
 }
 
-/// Rows of all constraints without the tool that hold, as the slow solve left them; what slips gives way.
+/// Rows of all contacts that are not the tick's and hold, as the slow solve left them; what slips gives way.
 void Answers::choose_others(const SolvedStep& step) {
   held_.clear();
   const ConstraintProblem& problem = step.problem();
@@ -114,7 +118,7 @@ void Answers::choose_others(const SolvedStep& step) {
     const Contact& contact = step.contacts()[as_size(i - step.first_contact())];
     const Constraint& c = problem.constraints()[as_size(i)];
     const double* l = step.lambda().data() + c.first_row;
-    if (contact.body_a == tool_ || contact.body_b == tool_ || !(l[0] > 0.0)) continue;
+    if (is_the_ticks(contact) || !(l[0] > 0.0)) continue;
     const bool sticks = std::hypot(l[1], l[2]) < (1.0 - 1e-6) * c.friction * l[0];
     for (int r = 0; r < (sticks ? 3 : 1); ++r) held_.push_back({i, r});
   }
@@ -126,24 +130,29 @@ void Answers::measure_distances(Soft& s) {
   std::fill(s.distance.begin(), s.distance.end(), HUGE_VAL);
   const auto positions = s.body->surface().positions;
   BoundingBox box;
-  for (const Vec3& p : places_) box.add(p);
+  for (const Place& p : places_) box.add(p.x);
   constexpr double kLook = 0.04;  // what is further away is known by its distance from the box [m]
   for (std::size_t v = 0; v < positions.size(); ++v) {
     const Vec3& x = positions[v];
     double nearest = (x - x.cwiseMax(box.lower).cwiseMin(box.upper)).norm();
     if (nearest < kLook) {
-      double least = HUGE_VAL;
-      for (const Vec3& p : places_) least = std::min(least, (p - x).squaredNorm());
-      nearest = std::sqrt(least);
+      nearest = HUGE_VAL;
+      double least = HUGE_VAL;  // of those of one radius
+      for (std::size_t i = 0; i < places_.size(); ++i) {
+        least = std::min(least, (places_[i].x - x).squaredNorm());
+        if (i + 1 < places_.size() && places_[i + 1].radius == places_[i].radius) continue;
+        nearest = std::min(nearest, std::sqrt(least) - places_[i].radius);
+        least = HUGE_VAL;
+      }
     }
     for (int i = s.vertex_begin[v]; i < s.vertex_begin[v + 1]; ++i) {
       double& of_node = s.distance[as_size(s.vertex_node[as_size(i)])];
-      of_node = std::min(of_node, nearest - radius_);
+      of_node = std::min(of_node, nearest);
     }
   }
 }
 
-/// Those that bear the tool, and then the nearest.
+/// Those that bear the tool or what is rigid, and then the nearest.
 void Answers::choose_nodes(const SolvedStep& step, Soft& s) {
   measure_distances(s);
   s.force.setZero();
@@ -153,7 +162,7 @@ void Answers::choose_nodes(const SolvedStep& step, Soft& s) {
     const Contact& contact = step.contacts()[i];
     const Constraint& c = step.problem().constraints()[as_size(step.first_contact()) + i];
     const ConstraintSide* own = find_side(c, side);
-    if (!own || (contact.body_a != tool_ && contact.body_b != tool_)) continue;
+    if (!own || !is_the_ticks(contact)) continue;
     for (int r = 0; r < 3; ++r) {
       const double force = step.lambda()[as_size(c.first_row + r)];
       if (force == 0.0) continue;

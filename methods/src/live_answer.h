@@ -6,8 +6,9 @@
 
 namespace palpate::live {
 
-/// How the soft bodies of a world answer to the tool's forces in a slow step or a tick: W of the nodes near the tool,
-/// with what holds the bodies elsewhere (each other, the floor) giving way with them. Thread: the slow loop's.
+/// How the soft bodies of a world answer to the forces of the tool, and of what else the fast loop has as it is, in a
+/// slow step or a tick: W of the nodes near those, with what holds the bodies elsewhere (each other, the floor) giving
+/// way with them. Thread: the slow loop's.
 class Answers {
  public:
   Answers(const MethodContext& context, const Layout& layout, Answer answer);
@@ -23,17 +24,20 @@ class Answers {
     int index;  ///< of the world
     FemBody* body;
     std::vector<int> vertex_begin, vertex_node;  ///< the nodes that carry each vertex
-    std::vector<double> distance;                ///< of each node from the tool [m]; −∞: it bears
+    std::vector<double> distance;                ///< of each node from the nearest of those [m]; −∞: it bears
     std::vector<int> known;
-    Eigen::VectorXd force;  ///< of the tool on the nodes [N]
+    Eigen::VectorXd force;  ///< of those on the nodes [N]
     std::vector<int> rows;  ///< of the whole matrix: of the known nodes, then of others
   };
-  /// A row of the step's problem that does not act on the tool.
+  /// A row of the step's problem that acts on none of those.
   struct Other {
     int constraint, offset;
   };
 
-  void list_tool_points(const Body& tool, bool is_point);
+  void list_points(int index, double radius);
+  bool is_the_ticks(const Contact& c) const noexcept {
+    return layout_.is_whole(c.body_a) || layout_.is_whole(c.body_b);
+  }
   void choose_others(const SolvedStep& step);
   void choose_nodes(const SolvedStep& step, Soft& soft);
   void measure_distances(Soft& soft);
@@ -47,10 +51,20 @@ class Answers {
   const int tool_;
   const Answer answer_;
   const double slow_period_;
-  double radius_ = 0.0;  ///< of the tool around its points [m]
-  std::vector<BodyPoint> tool_points_;
-  std::vector<Vec3> places_;  ///< of those, now and on the hand's way [m]
-  Vec3 way_ = Vec3::Zero();   ///< of the hand in two slow periods [m]
+  /// Of the tool and the others.
+  struct Point {
+    const Body* body;
+    BodyPoint at;
+    double radius;  ///< of the body around it [m]
+  };
+  /// Where such a point is, or will be if it is the tool's.
+  struct Place {
+    Vec3 x;
+    double radius;
+  };
+  std::vector<Point> points_;
+  std::vector<Place> places_;
+  Vec3 way_ = Vec3::Zero();  ///< of the hand in two slow periods [m]
   std::vector<Soft> soft_;
   std::vector<Other> held_;  ///< rows that hold
   BlockRows rows_;

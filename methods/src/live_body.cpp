@@ -1,9 +1,11 @@
 #include "live_body.h"
-#include "surface_carriers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "palpate/core/simd.h"
+#include "surface_carriers.h"
 
 namespace palpate::live {
 namespace {
@@ -45,27 +47,29 @@ LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
   std::iota(watched_.begin(), watched_.end(), 0);
   is_watched_.resize(watched_.size());
   sides_.resize(watched_.size());
-  reached_.reserve(kMaxKnown);
-  reached_number_.assign(kMaxKnown, -1);
+  rows_.reserve(kMaxRows);
   entries_.reserve(as_size(kMaxRows * max_row_entries()));
   WJ_.resize(3 * kMaxKnown, kMaxRows);
-  JW_.resize(kMaxRows, 3 * kMaxKnown);
-  reached_W_.resize(3 * kMaxKnown, 3 * kMaxKnown);
+  moved_.resize(3 * kMaxKnown);
 }
 
 /// W f of the model at the known nodes, and what others do by themselves.
-void LiveBody::displace(std::span<Vec3> out) const noexcept {
+void LiveBody::displace(std::span<Vec3> out) noexcept {
   std::fill(out.begin(), out.end(), Vec3::Zero());
+  auto moved = moved_.head(3 * known());
+  moved.setZero();
   for (std::size_t from = 0; from < force_.size(); ++from) {
-    if (force_[from].isZero(0.0)) continue;
-    const int column = number(static_cast<std::int32_t>(from));
+    const Vec3& f = force_[from];
+    if (f.isZero(0.0)) continue;
+    const int column = 3 * number(static_cast<std::int32_t>(from));
     if (column < 0) {
-      if (fixed_[from] == 0) out[from] += model_->single * force_[from];
+      if (fixed_[from] == 0) out[from] += model_->single * f;
       continue;
     }
-    for (int i = 0; i < known(); ++i)
-      out[as_size(static_cast<int>(model_->node[i]))] += model_->W.block<3, 3>(3 * i, 3 * column) * force_[from];
+    const auto W = model_->W.topRows(3 * known());
+    moved += f.x() * W.col(column) + f.y() * W.col(column + 1) + f.z() * W.col(column + 2);
   }
+  for (int i = 0; i < known(); ++i) out[as_size(static_cast<int>(model_->node[i]))] += moved.segment<3>(3 * i);
 }
 
 void LiveBody::begin(const BodyView<const double>& model, double age) noexcept {
@@ -100,47 +104,79 @@ void LiveBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
   for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = ahead_[i] / dt_;
 }
 
-bool LiveBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  const int rows = J.rows();
-  if (rows > kMaxRows) return false;
+/// Fills rows_ and entries_; nodes that are not known answer to their own forces alone, which is added to W.
+void LiveBody::group_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  rows_.clear();
   entries_.clear();
-  reached_.clear();
-  for (int i = 0; i < rows; ++i) {
-    for (const BlockRows::Entry& e : J.row(i)) {
-      const int k = number(e.block);
+  const int rows = J.rows();
+  const auto same_nodes = [&](int i, int j) {
+    return std::ranges::equal(J.row(i), J.row(j), {}, &BlockRows::Entry::block, &BlockRows::Entry::block);
+  };
+  const auto add_single = [&](int i, const BlockRows::Entry& e) {
+    for (int j = 0; j < rows; ++j) {
+      for (const BlockRows::Entry& other : J.row(j)) {
+        if (other.block == e.block) W(i, j) += model_->single * e.value.dot(other.value);
+      }
+    }
+  };
+  for (int i = 0; i < rows;) {
+    const int count = i + 2 < rows && same_nodes(i, i + 1) && same_nodes(i, i + 2) ? 3 : 1;
+    const std::size_t begin = entries_.size(), nodes = J.row(i).size();
+    for (std::size_t n = 0; n < nodes; ++n) {
+      const std::int32_t block = J.row(i)[n].block;
+      const int k = number(block);
       if (k >= 0) {
-        std::int32_t& place = reached_number_[as_size(k)];
-        if (place < 0) {
-          place = static_cast<std::int32_t>(reached_.size());
-          reached_.push_back(k);
+        Entry& e = entries_.emplace_back(Entry{3 * k, {}});
+        for (int r = 0; r < count; ++r) {
+          for (int axis = 0; axis < 3; ++axis) e.value[axis][r] = J.row(i + r)[n].value[axis];
         }
-        entries_.push_back({i, place, e.value});
-      } else if (fixed_[as_size(e.block)] == 0) {
-        for (int j = 0; j < rows; ++j) {
-          for (const BlockRows::Entry& other : J.row(j)) {
-            if (other.block == e.block) W(i, j) += model_->single * e.value.dot(other.value);
-          }
+      } else if (fixed_[as_size(block)] == 0) {
+        for (int r = 0; r < count; ++r) add_single(i + r, J.row(i + r)[n]);
+      }
+    }
+    rows_.push_back({i, count, begin, entries_.size()});
+    i += count;
+  }
+}
+
+bool LiveBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  if (J.rows() > kMaxRows) return false;
+  group_rows(J, W);
+  const auto known_W = model_->W.topRows(3 * known());
+  for (const Rows& group : rows_) {
+    for (int r = 0; r < group.count; ++r) {
+      auto sum = WJ_.col(group.first + r).head(3 * known());
+      if (group.begin == group.end) sum.setZero();
+      for (std::size_t k = group.begin; k < group.end; ++k) {
+        const Entry& e = entries_[k];
+        const auto part = e.value[0][r] * known_W.col(e.column) + e.value[1][r] * known_W.col(e.column + 1) +
+                          e.value[2][r] * known_W.col(e.column + 2);
+        if (k == group.begin)
+          sum = part;
+        else
+          sum += part;
+      }
+    }
+  }
+  // Rows below the diagonal, and the same above it.
+  for (std::size_t j = 0; j < rows_.size(); ++j) {
+    for (int column = rows_[j].first; column < rows_[j].first + rows_[j].count; ++column) {
+      const double* x = WJ_.col(column).data();
+      for (std::size_t i = j; i < rows_.size(); ++i) {
+        const Rows& group = rows_[i];
+        simd::Double4 sum{};
+        for (std::size_t k = group.begin; k < group.end; ++k) {
+          const Entry& e = entries_[k];
+          const double* at = x + e.column;
+          sum += simd::load(e.value[0]) * at[0] + simd::load(e.value[1]) * at[1] + simd::load(e.value[2]) * at[2];
+        }
+        for (int r = 0; r < group.count; ++r) {
+          W(group.first + r, column) += sum[r];
+          if (i != j) W(column, group.first + r) += sum[r];
         }
       }
     }
   }
-  // Columns are long and whole, so that all sums run over neighbours in memory.
-  const auto count = static_cast<Eigen::Index>(reached_.size());
-  for (Eigen::Index j = 0; j < count; ++j) {
-    for (Eigen::Index i = 0; i < count; ++i)
-      reached_W_.block<3, 3>(3 * i, 3 * j) =
-          model_->W.block<3, 3>(3 * reached_[static_cast<std::size_t>(i)], 3 * reached_[static_cast<std::size_t>(j)]);
-  }
-  auto WJ = WJ_.topLeftCorner(3 * count, rows);
-  WJ.setZero();
-  for (const Entry& e : entries_) {
-    for (int k = 0; k < 3; ++k) WJ.col(e.row) += e.value[k] * reached_W_.col(3 * e.reached + k).head(3 * count);
-  }
-  JW_.topLeftCorner(rows, 3 * count) = WJ.transpose();
-  for (const Entry& e : entries_) {
-    for (int k = 0; k < 3; ++k) W.col(e.row) += e.value[k] * JW_.col(3 * e.reached + k).head(rows);
-  }
-  for (const std::int32_t k : reached_) reached_number_[as_size(k)] = -1;
   return true;
 }
 

@@ -79,9 +79,15 @@ class LiveBody final : public Body {
     std::int32_t node;
     double weight;
   };
+  /// Rows of J that act on the same nodes: the three of a contact, or one.
+  struct Rows {
+    int first, count;
+    std::size_t begin, end;  ///< in entries_
+  };
+  /// What they have of one known node.
   struct Entry {
-    std::int32_t row, reached;  ///< of J, and of the known nodes that J reaches
-    Vec3 value;
+    std::int32_t column;  ///< of W: its first
+    double value[3][4];   ///< of each axis, in each row; zero where there is none
   };
 
   std::span<const Weight> weights(int vertex) const noexcept {
@@ -90,7 +96,8 @@ class LiveBody final : public Body {
   }
   int known() const noexcept { return static_cast<int>(model_->known); }
   int number(std::int32_t node) const noexcept { return static_cast<int>(model_->number[node]); }
-  void displace(std::span<Vec3> out) const noexcept;
+  void displace(std::span<Vec3> out) noexcept;
+  void group_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept;
   Vec3 compute_vertex(std::int32_t vertex) const noexcept;
   void update_surface() noexcept;
 
@@ -116,11 +123,10 @@ class LiveBody final : public Body {
   std::vector<std::int32_t> watched_;  ///< vertices that are kept up to date, ascending
   std::vector<std::uint8_t> is_watched_, sides_;  ///< scratch of watch(), of each vertex
   std::uint64_t version_ = 0;                     ///< of watched_
-  std::vector<std::int32_t> reached_;             ///< known nodes, by J
-  std::vector<std::int32_t> reached_number_;      ///< of each known node among those; −1: it is not
+  std::vector<Rows> rows_;
   std::vector<Entry> entries_;
-  Eigen::MatrixXd reached_W_;  ///< W of the reached nodes
-  Eigen::MatrixXd WJ_, JW_;    ///< W Jᵀ of those, and its transpose
+  Eigen::MatrixXd WJ_;     ///< W Jᵀ of the known nodes
+  Eigen::VectorXd moved_;  ///< W f of those
 };
 
 }  // namespace palpate::live

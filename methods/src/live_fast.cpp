@@ -35,7 +35,7 @@ class LiveFast final : public FastHalf {
   double left_ = 0.0;           ///< of the difference to the model before
   double depth_ = 0.0;          ///< deepest overlap of bodies in the last tick [m]
   double deepest_ = 0.0;        ///< as in Feedback [m]
-  BoundingBox last_box_;        ///< of the tool, two ticks ago
+  BoundingBox last_box_;        ///< of the tool and what is rigid, two ticks ago
 };
 
 LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const Layout& layout)
@@ -47,28 +47,31 @@ LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const L
       bends_(c.tool.bends()),
       world_(make_world(c)),
       tool_({world_, c.tool, c.dt, c.slow_period, c.start, c.settings, c.tool_number, nullptr}) {
-  world_.set_memory(world_.memory());  // soft bodies are put where the model has them: friction holds places
+  // Soft bodies are put where the model has them: friction holds places.
+  if (!soft_.empty()) world_.set_memory(world_.memory());
 }
 
 World LiveFast::make_world(const MethodContext& c) {
   WorldSettings settings = c.world.settings();
   // What may meet in a tick is near: a hand moves by a millimetre in it, and motion adds to this.
   settings.contacts.alarm_distance = std::min(settings.contacts.alarm_distance, 0.001);
-  settings.max_turn = HUGE_VAL;  // a model is for whole ticks
-  settings.solver = settings_.solver;
-  // Only the tool's contacts are the tick's; what others do to each other is in their answers.
+  if (!layout_.soft.empty()) settings.max_turn = HUGE_VAL;  // a model is for whole ticks
+  // What a solve leaves in a body that nobody puts right stays there as velocity: then it is solved as in the world.
+  if (layout_.whole.size() == 1) settings.solver = settings_.solver;
+  settings.solver.max_seconds = settings_.solver.max_seconds;
+  // What soft bodies do to each other and to what stands still is in their answers.
   std::vector<std::pair<int, int>> ignored;
   const auto count = static_cast<int>(c.world.bodies().size());
   for (const int i : layout_.soft) {
     for (int j = 0; j < count; ++j) {
-      if (j != tool_body_ && j != i) ignored.emplace_back(i, j);
+      if (!layout_.is_whole(j) && j != i) ignored.emplace_back(i, j);
     }
   }
   return c.world.make_twin(
       settings,
       [&](int i, const Body& body) -> std::unique_ptr<Body> {
         if (std::find(layout_.soft.begin(), layout_.soft.end(), i) == layout_.soft.end()) {
-          std::unique_ptr<Body> copy = body.make_copy();
+          std::unique_ptr<Body> copy = body.make_copy();  // none of a soft tool
           return copy ? std::move(copy) : make_tool(c.tool, body.handle_pose(), c.world.settings().gravity).body;
         }
         auto live = std::make_unique<LiveBody>(dynamic_cast<const FemBody&>(body), settings_.answer, dt_);
@@ -84,8 +87,8 @@ TickResult LiveFast::tick_bytes(const DeviceState& device, const std::byte* mode
   auto& feedback = *std::launder(reinterpret_cast<Feedback*>(feedback_bytes));
   StepReport step;
   bool done = false;
-  if (model.header.sequence > 0 && model.valid != 0) {
-    place_bodies(model, feedback.header.time);
+  if (soft_.empty() || (model.header.sequence > 0 && model.valid != 0)) {
+    if (!soft_.empty()) place_bodies(model, feedback.header.time);
     look_around();
     tool_.aim(device);
     done = world_.step(dt_, step);
@@ -119,23 +122,30 @@ void LiveFast::place_bodies(const Model& model, double time) noexcept {
   for (std::size_t k = 0; k < soft_.size(); ++k) soft_[k]->place(layout_.at[k].view(model.numbers()), at);
 }
 
-/// Soft bodies move only what of their surface the tool may touch. Where it was in the last tick tells where it is now.
+/// Soft bodies move only what of their surface may be touched. Where the others were in the last tick tells where they
+/// are now.
 void LiveFast::look_around() noexcept {
-  BoundingBox tool = world_.swept_box(tool_body_);
-  if (tool.is_empty()) return;
+  BoundingBox near;
+  for (const int i : layout_.whole) {
+    const BoundingBox box = world_.swept_box(i);
+    if (box.is_empty()) continue;
+    near.add(box.lower);
+    near.add(box.upper);
+  }
+  if (soft_.empty() || near.is_empty()) return;
   // The way out of a body is looked for around what is in it.
-  tool.lower.array() -= depth_;
-  tool.upper.array() += depth_;
+  near.lower.array() -= depth_;
+  near.upper.array() += depth_;
   double way = 0.0;  // twice that of the last tick
   if (!last_box_.is_empty())
-    way = 2.0 * std::max((tool.lower - last_box_.lower).cwiseAbs().maxCoeff(),
-                         (tool.upper - last_box_.upper).cwiseAbs().maxCoeff());
+    way = 2.0 * std::max((near.lower - last_box_.lower).cwiseAbs().maxCoeff(),
+                         (near.upper - last_box_.upper).cwiseAbs().maxCoeff());
   for (std::size_t k = 0; k < soft_.size(); ++k) {
     const auto* shape = world_.bodies()[as_size(layout_.soft[k])].shape.as<ContactShape::Surface>();
     if (shape == nullptr || shape->self) continue;  // it may meet itself anywhere
-    if (!soft_[k]->covers(tool, way)) soft_[k]->watch(tool);
+    if (!soft_[k]->covers(near, way)) soft_[k]->watch(near);
   }
-  last_box_ = tool;
+  last_box_ = near;
 }
 
 /// On the tool, with their moment about the handle.
@@ -156,10 +166,14 @@ Wrench LiveFast::sum_contact_forces() const noexcept {
 
 void LiveFast::report(const DeviceState& device, Feedback& out) const noexcept {
   out.device = device;
-  out.model = sequence_;
+  out.model = soft_.empty() ? 1 : sequence_;
   out.penetration = deepest_;
-  const Body& tool = *world_.body(tool_body_);
-  tool.save_state({out.tool(), layout_.tool_numbers});
+  std::span<double> states(out.states(), layout_.state_numbers);
+  for (const int i : layout_.whole) {
+    const Body& body = *world_.body(i);
+    body.save_state(states);
+    states = states.subspan(as_size(body.state_size()));
+  }
   out.contacts = 0;
   const ContactMemory& memory = world_.memory();
   for (std::size_t i = 0; i < memory.contacts.size() && out.contacts < kMaxContacts; ++i) {

@@ -71,18 +71,23 @@ StepWish LiveSlow::begin_bytes(const std::byte* feedback_bytes, std::byte* model
   return {.tick = settings_.answer == Answer::kTick};
 }
 
-/// The tool, and who touches it where with which force, are the fast loop's. What touches elsewhere is the slow loop's
-/// own.
+/// The tool and what is rigid, and who touches them where with which force, are the fast loop's. What touches elsewhere
+/// is the slow loop's own.
 void LiveSlow::take_over(const Feedback& feedback) {
-  const std::span<const double> state(feedback.tool(), layout_.tool_numbers);
-  if (!std::all_of(state.begin(), state.end(), [](double x) { return std::isfinite(x); })) return;
-  world_.body(tool_)->restore_state(state);
+  std::span<const double> states(feedback.states(), layout_.state_numbers);
+  if (!std::all_of(states.begin(), states.end(), [](double x) { return std::isfinite(x); })) return;
+  for (const int i : layout_.whole) {
+    Body& body = *world_.body(i);
+    body.restore_state(states.first(as_size(body.state_size())));
+    states = states.subspan(as_size(body.state_size()));
+  }
   if (feedback.model == 0) return;
   memory_ = world_.memory();
   felt_.assign(feedback.contact.begin(), feedback.contact.begin() + feedback.contacts);
   for (std::size_t i = 0; i < memory_.contacts.size(); ++i) {
     const Contact& c = memory_.contacts[i];
-    if (c.body_a != tool_ && c.body_b != tool_) felt_.push_back({c, memory_.contact_forces[i], memory_.anchors[i]});
+    if (layout_.is_whole(c.body_a) || layout_.is_whole(c.body_b)) continue;
+    felt_.push_back({c, memory_.contact_forces[i], memory_.anchors[i]});
   }
   std::sort(felt_.begin(), felt_.end(), [](const FeltContact& x, const FeltContact& y) {
     const auto order = [](const Contact& c) { return std::tuple(c.body_a, c.body_b, c.id); };

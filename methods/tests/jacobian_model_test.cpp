@@ -7,6 +7,7 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/methods/hand_driven.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/registry.h"
 #include "palpate/testing/dense_algebra.h"
 
@@ -196,7 +197,10 @@ double push_a_brick(const Vec3& size, double mass, double friction, bool late) {
   hand.velocity.linear.x() = 0.02;
   add_tool(world, tool, hand.pose);
   world.prepare();
-  HandDriven method(make_method("jacobian", {world, tool, 0.001, 0.05, hand}));
+  MethodSettings settings;
+  settings.get<JacobianSettings>("jacobian").contacts =
+      JacobianSettings::Contacts::kHeld;  // whose bodies are looked at
+  HandDriven method(make_method("jacobian", {world, tool, 0.001, 0.05, hand, settings}));
   double sum = 0.0;
   for (int i = 0; i < 2000; ++i) {
     hand.time = 0.001 * i;

@@ -3,10 +3,11 @@
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/geometry/shapes.h"
 #include "palpate/methods/hand_driven.h"
+#include "palpate/methods/jacobian_settings.h"
 #include "palpate/methods/registry.h"
 
-// Method `jacobian` among rigid bodies that lie loose: in the fast loop they go on by their inertia, and contacts among
-// them are solved anew in every tick.
+// Method `jacobian` with held contacts among rigid bodies that lie loose: in the fast loop they go on by their inertia,
+// and contacts among them are solved anew in every tick.
 namespace palpate::jacobian_neighbours_test {
 namespace {
 
@@ -45,7 +46,10 @@ Pushed push_a_pile(const char* name, double seconds) {
   add_tool(world, tool, hand.pose);
   world.prepare();
   const bool truth = std::string_view(name) == "reference";
-  HandDriven method(make_method(name, {world, tool, kTick, truth ? kTick : 0.01, hand}));
+  MethodSettings settings;
+  settings.get<JacobianSettings>("jacobian").contacts =
+      JacobianSettings::Contacts::kHeld;  // whose bodies are looked at
+  HandDriven method(make_method(name, {world, tool, kTick, truth ? kTick : 0.01, hand, settings}));
   Pushed out;
   for (int i = 0; i < static_cast<int>(seconds / kTick); ++i) {
     hand.time = kTick * i;

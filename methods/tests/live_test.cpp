@@ -80,8 +80,8 @@ TEST(Live, WhatRestsAfterAStrokeFeelsAsTheTruthAndDoesNotCreep) {
   }
 }
 
-// Where nothing but the tool moves, the tick has all of the world: it is the truth at any slow rate, if friction holds
-// places in both. A rod slides at 0.3 m/s over 102,400 triangles, with a slow loop of 10 Hz.
+// Where nothing but the tool moves, the tick has all of the world: it is the truth at any slow rate. A rod slides at
+// 0.3 m/s over 102,400 triangles, with a slow loop of 10 Hz.
 TEST(Live, OnWhatDoesNotMoveItIsTheTruth) {
   const auto run = [](std::string_view method, int ticks_a_step) {
     WorldSettings settings;
@@ -93,7 +93,6 @@ TEST(Live, OnWhatDoesNotMoveItIsTheTruth) {
     DeviceState device = hand_at(Vec3(0.05, 0.036, 0.0));
     add_tool(rig.world, tool, device.pose);
     rig.world.prepare();
-    rig.world.set_memory(rig.world.memory());
     rig.settings.get<JacobianSettings>("jacobian").tolerance = 4e-10;
     rig.settings.get<JacobianSettings>("jacobian").max_iterations = 200;
     rig.begin(method, tool, device, ticks_a_step, false);

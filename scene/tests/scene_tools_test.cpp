@@ -398,13 +398,17 @@ TEST(SceneTools, RunSaysWhereContactsAreHeldInsteadOfLive) {
   };
   const std::string
       box = R"({"type": "static", "shape": {"type": "box", "size": [0.1, 0.02, 0.1]}})",
-      brick = R"(, {"type": "rigid", "position": [0, 0.1, 0], "shape": {"type": "box", "size": [0.02, 0.02, 0.02]}})";
+      brick = R"(, {"type": "rigid", "position": [0, 0.1, 0], "shape": {"type": "box", "size": [0.02, 0.02, 0.02]}})",
+      nine =
+          R"(, {"type": "rigid", "position": [0, 0.1, 0], "copies": {"x": 9, "y": 1, "z": 1, "spacing": [0.05, 0.1, 0.1]},
+                   "shape": {"type": "box", "size": [0.02, 0.02, 0.02]}})";
   EXPECT_TRUE(notes(box, "").empty());
-  const std::vector<std::string> told = notes(box + brick, "");
+  EXPECT_TRUE(notes(box + brick, "").empty());
+  const std::vector<std::string> told = notes(box + nine, "");
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0],
-            "jacobian: contacts are held until the next model and not live, because something moves that is not soft");
-  EXPECT_TRUE(notes(box + brick, R"("methods": {"jacobian": {"contacts": "held"}}, )").empty());
+            "jacobian: contacts are held until the next model and not live, because more than 8 rigid bodies move");
+  EXPECT_TRUE(notes(box + nine, R"("methods": {"jacobian": {"contacts": "held"}}, )").empty());
 }
 
 }  // namespace

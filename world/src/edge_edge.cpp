@@ -29,7 +29,7 @@ Vec3 outward(const FinderBody& body, std::int32_t e) noexcept {
   Vec3 n = Vec3::Zero();
   if (!body.has_faces() || body.two_sided) return n;
   for (const std::int32_t t : body.features.edges()[as_size(e)].triangle) {
-    if (t >= 0) n += body.face_normals[as_size(t)];
+    if (t >= 0) n += body.face_normal(t);
   }
   return n;
 }
@@ -41,8 +41,8 @@ FeatureRef edge_feature(const FinderBody& body, std::int32_t e, double s) noexce
 
 /// Edges within flat parts meet nothing that a vertex would not; one of two must be an edge for others to see.
 bool edges_matter(const FinderBody& a, std::int32_t i, const FinderBody& b, std::int32_t j) noexcept {
-  const EdgeShape s = a.has_faces() ? a.edge_shapes[as_size(i)] : EdgeShape::kConvex;
-  const EdgeShape t = b.has_faces() ? b.edge_shapes[as_size(j)] : EdgeShape::kConvex;
+  const EdgeShape s = a.has_faces() ? a.edge_shape(i) : EdgeShape::kConvex;
+  const EdgeShape t = b.has_faces() ? b.edge_shape(j) : EdgeShape::kConvex;
   return s != EdgeShape::kConcave && t != EdgeShape::kConcave && (s == EdgeShape::kConvex || t == EdgeShape::kConvex);
 }
 
@@ -75,7 +75,7 @@ void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
     m.foot_q = b_.edge_foot(j, c.t);
     if (add({a_, b_, false}, m)) return;
   }
-  if (!pair_.backwards) hit_edges(i, j);
+  if (!pair_.backwards) hit_edges(i, j, distance);
 }
 
 /// Across both edges: that is where the way from one to the other points, and it does not fade when they touch.
@@ -122,10 +122,11 @@ void FeatureSearch::settle_edges(Meeting& m, const Vec3& q, const Vec3& p, doubl
   m.normal = -settle_normal(a_, m.feature_p, p, -m.normal, time);
 }
 
-void FeatureSearch::hit_edges(std::int32_t i, std::int32_t j) {
+void FeatureSearch::hit_edges(std::int32_t i, std::int32_t j, double distance) {
   const EdgeMotion p = edge_motion(a_, i), q = edge_motion(b_, j);
   Impact impact;
   const ImpactSettings settings{a_.radius + b_.radius, 0.1 * pair_.alarm_distance};
+  if (is_out_of_reach(p.end, q.end, settings, distance)) return;
   if (!find_impact(p.end, q.end, settings, impact) || impact.time == 0.0) return;
   const double s = impact.weights_a[1], t = impact.weights_b[1];
   Meeting m;

@@ -9,10 +9,7 @@ void find_feature_contacts(PairContacts& pair) {
 }
 
 void FeatureSearch::run() {
-  for (FinderBody* body : {&a_, &b_}) {
-    body->refresh_normals();
-    body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
-  }
+  for (FinderBody* body : {&a_, &b_}) body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
   if (self_) {
     pair_.a_inside.assign(a_.now.size(), 0);
     a_.tree.visit_own_pairs([this](std::int32_t i, std::int32_t j) { visit(i, j); });

@@ -41,7 +41,7 @@ class FeatureSearch {
   void meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle);
   bool orient_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, const Vec3& weights,
                           Meeting& m) const noexcept;
-  void hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle);
+  void hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, double distance);
   void meet_point_wire(const Side& side, std::int32_t edge);
   void meet_points();
 
@@ -49,7 +49,7 @@ class FeatureSearch {
   void meet_edges(std::int32_t i, std::int32_t j);
   bool orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept;
   Vec3 find_touching_normal(std::int32_t i, std::int32_t j, const Vec3& away, const Vec3& out) const noexcept;
-  void hit_edges(std::int32_t i, std::int32_t j);
+  void hit_edges(std::int32_t i, std::int32_t j, double distance);
   /// settle_normal() on both sides, at `time` of the step, when the edges' points are at q and p.
   void settle_edges(Meeting& m, const Vec3& q, const Vec3& p, double time) const noexcept;
 

@@ -94,15 +94,16 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
                                : local.empty()    ? 1
                                                   : local.size();
   now.assign(vertices, Vec3::Zero());
-  next = vertex_normals = now;
-  face_normals.assign(as_size(features.triangle_count()), Vec3::Zero());
+  next = now;
+  if (has_faces()) {
+    vertex_normals_.assign(vertices, {Vec3::Zero()});
+    face_normals_.assign(as_size(features.triangle_count()), {Vec3::Zero()});
+    edge_shapes_.assign(features.edges().size(), {EdgeShape::kConvex});
+  }
   is_fresh_.assign(vertices, 1);
   fresh_vertices.assign(features.vertices().begin(), features.vertices().end());
   fresh_primitives.resize(features.primitives().size());
   std::iota(fresh_primitives.begin(), fresh_primitives.end(), 0);
-  fresh_edges.resize(features.edges().size());
-  std::iota(fresh_edges.begin(), fresh_edges.end(), 0);
-  edge_shapes.assign(has_faces() ? features.edges().size() : 0, EdgeShape::kConvex);
   primitive_boxes_.resize(features.primitives().size());
   update(0.0, no_dv_);
   if (!finite) fail_input("contact shape: the body is not finite");
@@ -157,7 +158,6 @@ void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
   for (const std::int32_t v : part.vertices) is_fresh_[as_size(v)] = 1;
   fresh_vertices.clear();
   fresh_primitives.clear();
-  fresh_edges.clear();
   still_ = BoundingBox{};
   double sum = 0.0;
   for (const std::int32_t v : features.vertices()) {
@@ -174,12 +174,6 @@ void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
     const auto& corner = features.primitives()[p].vertex;
     if (std::any_of(corner.begin(), corner.end(), moves)) fresh_primitives.push_back(static_cast<std::int32_t>(p));
   }
-  for (std::size_t e = 0; e < features.edges().size(); ++e) {
-    const SurfaceFeatures::Edge& edge = features.edges()[e];
-    const bool fresh = std::any_of(edge.vertex.begin(), edge.vertex.end(), moves) ||
-                       std::any_of(edge.opposite.begin(), edge.opposite.end(), moves);
-    if (fresh) fresh_edges.push_back(static_cast<std::int32_t>(e));
-  }
 }
 
 void FinderBody::turn_back() noexcept {
@@ -191,7 +185,8 @@ void FinderBody::turn_back() noexcept {
 
 void FinderBody::grow_stale() noexcept {
   update_boxes();
-  normals_fresh_ = tree_fresh_ = false;
+  ++updates_;
+  tree_fresh_ = false;
   if (rigid == nullptr && !is_fixed()) surface_tree_fresh_ = false;
 }
 
@@ -250,48 +245,48 @@ void FinderBody::update_boxes() noexcept {
   swept.upper.array() += bulge;
 }
 
-void FinderBody::refresh_normals() noexcept {
-  if (normals_fresh_ || !has_faces()) return;
-  normals_fresh_ = true;
-  for (const std::int32_t v : fresh_vertices) vertex_normals[as_size(v)].setZero();
-  for (const std::int32_t t : fresh_primitives) {
-    const auto& corner = features.triangle(t).vertex;
-    const Vec3& a = now[as_size(corner[0])];
-    const Vec3& b = now[as_size(corner[1])];
-    const Vec3& c = now[as_size(corner[2])];
-    const Vec3 area = (b - a).cross(c - a);
-    const double length = area.norm();
-    Vec3& n = face_normals[as_size(t)];
-    n = length > 0.0 ? Vec3(area / length) : Vec3::Zero();
-    // Weighted by area: only the rough direction counts here.
-    for (const std::int32_t v : corner) {
-      if (is_fresh_[as_size(v)]) vertex_normals[as_size(v)] += area;
-    }
-  }
-  for (const std::int32_t v : fresh_vertices) {
-    Vec3& n = vertex_normals[as_size(v)];
-    const double length = n.norm();
-    if (length > 0.0) n /= length;
-  }
-  refresh_edges();
+const Vec3& FinderBody::face_normal(std::int32_t triangle) const noexcept {
+  auto& [n, update] = face_normals_[as_size(triangle)];
+  if (update == updates_) return n;
+  update = updates_;
+  const auto& corner = features.triangle(triangle).vertex;
+  const Vec3 area = compute_area_normal(now[as_size(corner[0])], now[as_size(corner[1])], now[as_size(corner[2])]);
+  const double length = area.norm();
+  n = length > 0.0 ? Vec3(area / length) : Vec3::Zero();
+  return n;
 }
 
-void FinderBody::refresh_edges() noexcept {
+const Vec3& FinderBody::vertex_normal(std::int32_t vertex) const noexcept {
+  auto& [n, update] = vertex_normals_[as_size(vertex)];
+  if (update == updates_) return n;
+  update = updates_;
+  n.setZero();
+  for (const std::int32_t t : features.triangles_of(vertex)) {
+    const auto& corner = features.triangle(t).vertex;
+    n += compute_area_normal(now[as_size(corner[0])], now[as_size(corner[1])], now[as_size(corner[2])]);
+  }
+  const double length = n.norm();
+  if (length > 0.0) n /= length;
+  return n;
+}
+
+EdgeShape FinderBody::edge_shape(std::int32_t e) const noexcept {
   // The sine of the least bend that counts, about 1°: beyond the rounding of a flat mesh, below what a mesh that stands
   // for a round shape has.
   constexpr double kFlat = 0.02;
-  for (const std::int32_t index : fresh_edges) {
-    const auto e = as_size(index);
-    const SurfaceFeatures::Edge& edge = features.edges()[e];
-    edge_shapes[e] = EdgeShape::kConvex;
-    if (edge.triangle[1] < 0) continue;
-    const Vec3 across = now[as_size(edge.opposite[1])] - now[as_size(edge.vertex[0])];
-    const Vec3 along = (now[as_size(edge.vertex[1])] - now[as_size(edge.vertex[0])]);
-    const double width = across.cross(along).norm() / std::max(along.norm(), 1e-300);
-    const double height = across.dot(face_normals[as_size(edge.triangle[0])]);
-    if (std::abs(height) <= kFlat * width) edge_shapes[e] = EdgeShape::kFlat;
-    if (height > kFlat * width && !two_sided) edge_shapes[e] = EdgeShape::kConcave;
-  }
+  auto& [shape_of, update] = edge_shapes_[as_size(e)];
+  if (update == updates_) return shape_of;
+  update = updates_;
+  const SurfaceFeatures::Edge& edge = features.edges()[as_size(e)];
+  shape_of = EdgeShape::kConvex;
+  if (edge.triangle[1] < 0) return shape_of;
+  const Vec3 across = now[as_size(edge.opposite[1])] - now[as_size(edge.vertex[0])];
+  const Vec3 along = (now[as_size(edge.vertex[1])] - now[as_size(edge.vertex[0])]);
+  const double width = across.cross(along).norm() / std::max(along.norm(), 1e-300);
+  const double height = across.dot(face_normal(edge.triangle[0]));
+  if (std::abs(height) <= kFlat * width) shape_of = EdgeShape::kFlat;
+  if (height > kFlat * width && !two_sided) shape_of = EdgeShape::kConcave;
+  return shape_of;
 }
 
 FootRef FinderBody::vertex_foot(std::int32_t vertex) const noexcept {

@@ -34,7 +34,11 @@ class FinderBody {
   void update(double h, std::span<const Vec3> dv) noexcept;
   /// After update(): time runs backwards from here on. `now` is where the body will be, `next` where it is.
   void turn_back() noexcept;
-  void refresh_normals() noexcept;
+  /// Of `now`, unit, outward; zero where there is none. Made when they are first asked for, and the surface has faces.
+  const Vec3& face_normal(std::int32_t triangle) const noexcept;
+  /// Weighted by area: only the rough direction counts.
+  const Vec3& vertex_normal(std::int32_t vertex) const noexcept;
+  EdgeShape edge_shape(std::int32_t edge) const noexcept;
   void refresh_tree(double alarm_distance) noexcept;
 
   /// The point of a closed surface nearest to p, with the outward normal there, if p lies inside at most `max_depth`
@@ -72,22 +76,20 @@ class FinderBody {
   SurfaceFeatures features;
   /// Of the features, those of the part of the surface that moves in this step (Body::fresh_surface()), each ascending.
   /// The rest is where it was when that part was chosen, too far from everything to touch it.
-  std::vector<std::int32_t> fresh_vertices, fresh_primitives, fresh_edges;
+  std::vector<std::int32_t> fresh_vertices, fresh_primitives;
   double radius = 0.0;                  ///< around vertices and edges [m]
   double size = 0.0;                    ///< of a rigid body: largest distance of a vertex from the centre of mass [m]
   std::unique_ptr<ConvexShape> convex;  ///< in the frame at the centre of mass
 
-  bool finite = false;                             ///< what follows is usable
-  std::vector<Vec3> local;                         ///< vertices of a rigid body from its centre of mass [m]
-  std::vector<Vec3> rest;                          ///< vertices at set-up [m], if it touches itself
-  std::vector<Vec3> now, next;                     ///< vertices [m]
-  Pose pose, next_pose;                            ///< of a rigid body's centre
-  double turn = 0.0;                               ///< the angle between them [rad]
-  BoundingBox box;                                 ///< of `now`, with the radius
-  BoundingBox swept;                               ///< of both, with the radius
-  std::vector<Vec3> vertex_normals, face_normals;  ///< unit, outward; zero where there are none
-  std::vector<EdgeShape> edge_shapes;
-  BoxTree tree;  ///< primitives, swept, with radius and half the alarm distance
+  bool finite = false;          ///< what follows is usable
+  std::vector<Vec3> local;      ///< vertices of a rigid body from its centre of mass [m]
+  std::vector<Vec3> rest;       ///< vertices at set-up [m], if it touches itself
+  std::vector<Vec3> now, next;  ///< vertices [m]
+  Pose pose, next_pose;         ///< of a rigid body's centre
+  double turn = 0.0;            ///< the angle between them [rad]
+  BoundingBox box;              ///< of `now`, with the radius
+  BoundingBox swept;            ///< of both, with the radius
+  BoxTree tree;                 ///< primitives, swept, with radius and half the alarm distance
 
  private:
   void update_rigid(double h, std::span<const Vec3> dv) noexcept;
@@ -96,7 +98,6 @@ class FinderBody {
   void choose_fresh(const FreshSurface& part) noexcept;
   void update_boxes() noexcept;
   void grow_stale() noexcept;
-  void refresh_edges() noexcept;
   bool find_inside_convex(const Vec3& p, double max_depth, Inside& out) const noexcept;
   void make_primitive_boxes(double margin) noexcept;
 
@@ -108,7 +109,16 @@ class FinderBody {
   std::vector<BlockRows::Entry> entries_;
   std::vector<BoundingBox> primitive_boxes_;
   std::optional<TriangleTree> surface_tree_;  ///< of a rigid body in its own frame
-  bool normals_fresh_ = false, tree_fresh_ = false, surface_tree_fresh_ = false;
+  bool tree_fresh_ = false, surface_tree_fresh_ = false;
+  /// A thing of one place of the surface, and the number of the update it is of.
+  template <typename Thing>
+  struct Known {
+    Thing thing;
+    std::uint64_t update = 0;
+  };
+  std::uint64_t updates_ = 1;
+  mutable std::vector<Known<Vec3>> face_normals_, vertex_normals_;
+  mutable std::vector<Known<EdgeShape>> edge_shapes_;
 };
 
 }  // namespace palpate

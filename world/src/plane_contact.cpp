@@ -7,7 +7,6 @@ void find_plane_contacts(PairContacts& pair) {
   FinderBody& plane = plane_is_b ? *pair.b : *pair.a;
   FinderBody& body = plane_is_b ? *pair.a : *pair.b;
   if (body.is_plane() || !body.finite) return;
-  body.refresh_normals();
   const Vec3& n = plane.plane.normal;
   // A half-space and pieces between vertices: the vertices are all that can be lowest.
   for (const std::int32_t v : body.fresh_vertices) {
@@ -15,7 +14,8 @@ void find_plane_contacts(PairContacts& pair) {
     const double gap = n.dot(body.now[i]) - plane.plane.offset - body.radius;
     const double then = n.dot(body.next[i]) - plane.plane.offset - body.radius;
     if (!(pair.backwards ? gap < -kMissedDepth : std::min(gap, then) <= pair.alarm_distance)) continue;
-    if (gap > 0.0 && body.is_closed() && body.vertex_normals[i].dot(n) > 0.0) continue;  // looks away
+    if (gap > 0.0 && body.is_closed() && body.vertex_normal(static_cast<std::int32_t>(i)).dot(n) > 0.0)
+      continue;  // looks away
     Candidate c;
     const Vec3 on_body = body.now[i] - body.radius * n, on_plane = on_body - gap * n;
     (plane_is_b ? c.foot_a : c.foot_b) = body.vertex_foot(v);

@@ -13,7 +13,7 @@ namespace {
 /// a sharp corner where no neighbour is nearer.
 bool looks_against(const FinderBody& body, std::int32_t vertex, const Vec3& normal) noexcept {
   if (!body.has_faces()) return true;
-  const double along = body.vertex_normals[as_size(vertex)].dot(normal);
+  const double along = body.vertex_normal(vertex).dot(normal);
   if (along < -0.5 || (body.two_sided && along > 0.5)) return true;
   return is_local_minimum(body, {FeatureKind::kVertex, vertex}, body.now[as_size(vertex)], -normal, kFlatSlack);
 }
@@ -49,13 +49,14 @@ void FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   m.motion = side.p.next[v] - m.p - (blend(side.q.next, corner, w) - m.q);
   m.feature_p = {FeatureKind::kVertex, vertex};
   m.feature_q = triangle_feature(side.q, triangle, w);
-  const bool near = (m.p - m.q).norm() - radii <= pair_.alarm_distance + m.motion.norm();
+  const double distance = (m.p - m.q).norm();
+  const bool near = distance - radii <= pair_.alarm_distance + m.motion.norm();
   if (near && orient_vertex_face(side, vertex, triangle, w, m)) {
     m.foot_p = side.p.vertex_foot(vertex);
     m.foot_q = {triangle, w};
     if (add(side, m)) return;
   }
-  if (!pair_.backwards) hit_vertex_face(side, vertex, triangle);
+  if (!pair_.backwards) hit_vertex_face(side, vertex, triangle, distance);
 }
 
 /// The normal at a near pair; false if it is none: not a local minimum, seen from behind, or through the material.
@@ -66,7 +67,7 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
   // On an edge or a corner itself all faces around bear, in a fold together.
   if (distance <= kTouching) m.feature_q = {FeatureKind::kFace, triangle};
   if (!is_local_minimum(side.q, m.feature_q, m.q, away, kStrict)) return false;
-  const Vec3& face = side.q.face_normals[as_size(triangle)];
+  const Vec3& face = side.q.face_normal(triangle);
   const double height = away.dot(face);
   // Right above or below its border counts as on the face: meshes of equal make meet like that.
   constexpr double kUpright = 1e-6;
@@ -90,22 +91,23 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
   if (!behind) return true;
   // Behind a face of an open surface, or of the body itself: a shallow penetration, or none at all.
   if (!on_face || distance > pair_.alarm_distance || (!self_ && side.q.is_closed())) return false;
-  return !self_ || side.p.vertex_normals[as_size(vertex)].dot(face) < -0.5;
+  return !self_ || side.p.vertex_normal(vertex).dot(face) < -0.5;
 }
 
-void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
+void FeatureSearch::hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, double distance) {
   const auto& corner = side.q.features.triangle(triangle).vertex;
   const std::array<MovingVertex, 3> face = {moving(side.q, corner[0]), moving(side.q, corner[1]),
                                             moving(side.q, corner[2])};
   const MovingVertex point = moving(side.p, vertex);
   Impact impact;
   const ImpactSettings settings{side.p.radius + side.q.radius, 0.1 * pair_.alarm_distance};
+  if (is_out_of_reach(point, face, settings, distance)) return;
   if (!find_impact(point, face, settings, impact) || impact.time == 0.0) return;
   const Vec3& w = impact.weights_b;
   Meeting m;
   m.normal = impact.normal;
   // From inside out, or with the back: not what a closed body can do.
-  const Vec3& front = side.q.face_normals[as_size(triangle)];
+  const Vec3& front = side.q.face_normal(triangle);
   if (!side.q.two_sided && m.normal.dot(front) < 0.0) return;
   if (!looks_against(side.p, vertex, m.normal)) return;
   m.p = point.start;

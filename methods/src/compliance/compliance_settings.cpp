@@ -14,10 +14,12 @@ void describe(Fields& f, ComplianceSettings& s) {
               "constraint forces on the tool"},
       s.force, d.force, {{"grip", Force::kGrip}, {"constraints", Force::kConstraints}});
   using Contacts = ComplianceSettings::Contacts;
-  f.choice<Contacts>({.name = "contacts",
-                      .doc = "live: found in every tick, in worlds of one tool in which nothing is tied and all else "
-                             "that moves is soft; held: the paper's, as the slow step found them"},
-                     s.contacts, d.contacts, {{"live", Contacts::kLive}, {"held", Contacts::kHeld}});
+  f.choice<Contacts>(
+      {.name = "contacts",
+       .doc =
+           "live: found in every tick, in worlds of one tool in which nothing soft is tied and all "
+           "else that moves is soft or one of at most 8 rigid bodies; held: the paper's, as the slow step found them"},
+      s.contacts, d.contacts, {{"live", Contacts::kLive}, {"held", Contacts::kHeld}});
   f.number({.name = "lookahead",
             .doc = "how far the other bodies move on as the last slow step moved them, in slow periods from its "
                    "beginning: 0 held (the paper), 1 to its end, 2 carried on (for bodies heavier than the tool)"},

@@ -17,7 +17,8 @@ void describe(Fields& f, JacobianSettings& s) {
   f.choice<Contacts>(
       {.name = "contacts",
        .doc = "of the inequality form, if it tracks; live: found in every tick, in worlds of one tool in "
-              "which nothing is tied and all else that moves is soft; held: as the slow step found them"},
+              "which nothing soft is tied and all else that moves is soft or one of at most 8 rigid bodies; "
+              "held: as the slow step found them"},
       s.contacts, d.contacts, {{"live", Contacts::kLive}, {"held", Contacts::kHeld}});
   f.boolean({.name = "track", .doc = "slow steps begin with the fast loop's tool; off: the paper's visual tool"},
             s.track, d.track);

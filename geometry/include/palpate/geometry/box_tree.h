@@ -41,7 +41,10 @@ class BoxTree {
   };
   std::int32_t build(std::span<const BoundingBox> boxes, std::span<std::int32_t> primitives);
   static bool overlap(const BoundingBox& a, const BoundingBox& b) noexcept {
-    return (a.lower.array() <= b.upper.array()).all() && (b.lower.array() <= a.upper.array()).all();
+    // Without a branch for each axis: which of them parts two boxes cannot be foreseen.
+    bool out = true;
+    for (int k = 0; k < 3; ++k) out &= (a.lower[k] <= b.upper[k]) & (b.lower[k] <= a.upper[k]);
+    return out;
   }
 
   // Recursion no deeper than the two trees together: balanced by construction.

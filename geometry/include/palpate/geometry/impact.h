@@ -39,6 +39,13 @@ bool find_impact(const MovingVertex& a, const std::array<MovingVertex, 3>& trian
 bool find_impact(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b,
                  const ImpactSettings& settings, Impact& out) noexcept;
 
+/// True if features that are `distance` [m] apart at the start cannot come near within their motion: find_impact() then
+/// finds nothing, and this is quicker.
+bool is_out_of_reach(const MovingVertex& a, const std::array<MovingVertex, 3>& triangle, const ImpactSettings& settings,
+                     double distance) noexcept;
+bool is_out_of_reach(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b,
+                     const ImpactSettings& settings, double distance) noexcept;
+
 /// True if the features stay farther apart than `distance` [m] all the time, as a few fixed axes show: the face's
 /// normal or the edges' common one, and the part of their offset square to the relative motion. A projection on a fixed
 /// axis is linear in time, so start and end tell all between. Quick; false proves nothing.

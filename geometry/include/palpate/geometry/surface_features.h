@@ -48,6 +48,11 @@ class SurfaceFeatures {
   std::span<const std::int32_t> neighbours(std::int32_t vertex) const noexcept {
     return std::span(neighbour_).subspan(begin_[vertex], begin_[vertex + 1] - begin_[vertex]);
   }
+  /// Triangles with that corner, ascending.
+  std::span<const std::int32_t> triangles_of(std::int32_t vertex) const noexcept {
+    const auto begin = triangle_begin_[as_size(vertex)];
+    return std::span(vertex_triangle_).subspan(as_size(begin), as_size(triangle_begin_[as_size(vertex) + 1] - begin));
+  }
   /// Edges of triangle t, owned or not.
   const std::array<std::int32_t, 3>& triangle_edges(std::int32_t t) const noexcept {
     return triangle_edges_[as_size(t)];
@@ -58,11 +63,12 @@ class SurfaceFeatures {
 
  private:
   void add_neighbours(std::size_t vertices);
+  void add_triangles(std::size_t vertices);
 
   std::vector<Primitive> primitives_;
   std::vector<Edge> edges_;
   std::vector<std::array<std::int32_t, 3>> triangle_edges_;
-  std::vector<std::int32_t> used_, begin_, neighbour_;
+  std::vector<std::int32_t> used_, begin_, neighbour_, triangle_begin_, vertex_triangle_;
   std::vector<Corner> corner_;
   std::int32_t triangle_count_ = 0;
   bool closed_ = false;

@@ -23,7 +23,8 @@ struct ComplianceSettings {
   int max_iterations = 60;   ///< of the fast contact solve: the bound on a tick's work
   double max_seconds = 0.0;  ///< time limit of the fast contact solve [s]; 0: none. Breaks repeatability
   /// Live: every tick finds its contacts anew, on bodies that are where the model has them, in worlds that allow it:
-  /// one tool, nothing tied, everything else that moves soft. Held: the paper's, those that the slow step found.
+  /// one tool, nothing soft tied, else only soft and up to 8 rigid bodies. Held: the paper's, those that the slow step
+  /// found.
   enum class Contacts : std::uint8_t { kLive, kHeld };
   Contacts contacts = Contacts::kLive;
   int environment_rows = 60;  ///< of constraints that the tool has no part in; what is beyond keeps its slow force

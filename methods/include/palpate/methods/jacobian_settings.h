@@ -26,8 +26,8 @@ struct JacobianSettings {
   /// Inequality: share of a slow period over which a new model takes the place of the last, 0: at once.
   double blend = 1.0;
   /// Inequality, tracked. Live: every tick finds its contacts anew, on bodies that the contact forces deform as the
-  /// model says, in worlds that allow it: one tool, nothing tied, everything else that moves soft. Held: those that the
-  /// slow step found, with their places and normals.
+  /// model says, in worlds that allow it: one tool, nothing soft tied, else only soft and up to 8 rigid bodies. Held:
+  /// those that the slow step found, with their places and normals.
   enum class Contacts : std::uint8_t { kLive, kHeld };
   Contacts contacts = Contacts::kLive;
   int max_contacts = 40;    ///< published, at most kMost; those that bear and the deepest are kept
