@@ -273,7 +273,7 @@ TEST(KnottComparison, ClaimsAreOfLimitedAgainstHalfspace) {
   // Four of each of three pairs, two force errors, and of what does not move two distances.
   EXPECT_EQ(plain.claims.size(), 16u);
   EXPECT_EQ(compare("", {.soft = true}).claims.size(), 14u);
-  ASSERT_EQ(part.claims.size(), 26u) << "iterations, residual, four times by two clocks";
+  ASSERT_EQ(part.claims.size(), 27u) << "iterations, residual, constraints, four times by two clocks";
   for (const MeasuredClaim& claim : plain.claims) EXPECT_TRUE(std::isfinite(claim.measured)) << claim.name;
   // Ratios are what is left of halfspace's figures: far less, and the same in both.
   EXPECT_LT(plain.claims[2].measured, 1.0);
