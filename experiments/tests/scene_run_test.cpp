@@ -114,6 +114,24 @@ TEST(RunScene, ReplayedHandGivesTheForcesOfTheRunItself) {
     ASSERT_TRUE(same_bits(again.data.ticks[i].wanted.force, run.data.ticks[i].wanted.force)) << i;
 }
 
+// Of both hands, that is, if there are two; here in one twin of the world.
+TEST(RunScene, ReplayedHandsGiveTheForcesOfTheRunItself) {
+  const TempFile file("replay_two.palpate");
+  const Scene scene = short_scene("two-hands", 1.3);
+  World world = make_world(scene);
+  const SceneRun run = run_scene(scene, world, {.method = "reduced", .recording = file.path});
+  const auto left = make_replay_device(file.path, "left"), right = make_replay_device(file.path, "right");
+  const SceneRun again = run_scene(scene, world, {.method = "reduced"}, {left.get(), right.get()});
+  for (std::size_t hand = 0; hand < 2; ++hand) {
+    const std::vector<TickRow>&first = run.all()[hand]->ticks, &second = again.all()[hand]->ticks;
+    ASSERT_EQ(first.size(), 1300u);
+    ASSERT_EQ(second.size(), first.size());
+    EXPECT_GT(first.back().wanted.force.norm(), 0.3) << "it is touched";
+    for (std::size_t i = 0; i < first.size(); ++i)
+      ASSERT_TRUE(same_bits(second[i].wanted.force, first[i].wanted.force)) << hand << " " << i;
+  }
+}
+
 TEST(RunScene, GivenDeviceTakesThePlaceOfTheScenes) {
   const Scene scene = short_scene("wall", 0.05);
   World world = make_world(scene);

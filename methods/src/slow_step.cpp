@@ -1,19 +1,39 @@
 #include "palpate/methods/slow_step.h"
 
+#include <utility>
+
 #include "palpate/core/error.h"
 
 namespace palpate {
+
+namespace {
+
+/// Why these two cannot share a world, in plain words; empty if they can.
+std::string refuse_sharing(const Method& a, const Method& b) {
+  for (const Method* m : {&a, &b}) {
+    if (m->sharing == Sharing::kAlone)
+      return fmt::format("method {} moves the bodies of a world by its own law and cannot share it with another tool",
+                         m->name);
+  }
+  for (const auto& [m, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+    if (m->sharing == Sharing::kTwin && m->name != other->name)
+      return fmt::format(
+          "methods {} and {} cannot share a world: {} has a twin of it in the tick, which all tools must be in", a.name,
+          b.name, m->name);
+  }
+  if (a.sharing != b.sharing)
+    return fmt::format("methods {} and {} cannot share a world: one steps it in the tick, the other in the slow loop",
+                       a.name, b.name);
+  return {};
+}
+
+}  // namespace
 
 void check_sharing(std::span<const Method* const> methods) {
   for (const Method* m : methods) {
     for (const Method* other : methods) {
       if (m == other) continue;
-      if (m->sharing == Sharing::kAlone)
-        fail_input("method {} moves the bodies of a world by its own law and cannot share it with another tool",
-                   m->name);
-      if (m->sharing != other->sharing)
-        fail_input("methods {} and {} cannot share a world: one steps it in the tick, the other in the slow loop",
-                   m->name, other->name);
+      if (const std::string reason = refuse_sharing(*m, *other); !reason.empty()) fail_input("{}", reason);
     }
   }
 }

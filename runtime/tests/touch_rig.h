@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -81,6 +82,20 @@ inline std::unique_ptr<Device> make_pressing_hand(int strokes = 1) {
   s.strokes = strokes;
   return std::make_unique<ScriptedDevice>(make_path(s));
 }
+
+/// Says nothing sound before a time.
+struct LateDevice : Device {
+  LateDevice(std::unique_ptr<Device> device, double from) : inner(std::move(device)), since(from) {}
+  std::unique_ptr<Device> inner;
+  double since;
+  const DeviceInfo& info() const noexcept override { return inner->info(); }
+  DeviceState read(double time) noexcept override {
+    DeviceState out = inner->read(time);
+    if (time < since) out.pose.position.setConstant(std::numeric_limits<double>::quiet_NaN());
+    return out;
+  }
+  void write(const SafeWrench& wrench) noexcept override { inner->write(wrench); }
+};
 
 struct Rows : RunSink {
   std::vector<TickRow> ticks;

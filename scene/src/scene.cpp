@@ -186,8 +186,8 @@ Method make_tool_method(const Scene& scene, const std::string& name, const std::
   return with_place({scene.source.file}, [&] {
     if (name == kAutoMethod) fail_input("method \"auto\" has not been settled: see settle_auto(), or name one");
     const MethodInfo& info = find_method(name);
-    return make_method(info, {world, make_tool_settings(scene, tool), scene.run.dt, scene.run.slow_period, start,
-                              scene.methods, tool, shared});
+    return make_method(info, {world, shared ? shared->tools[tool] : make_tool_settings(scene, tool), scene.run.dt,
+                              scene.run.slow_period, start, scene.methods, tool, shared});
   });
 }
 
@@ -209,6 +209,8 @@ std::vector<Method> make_methods(const Scene& scene, const std::string& name, Wo
 std::vector<Method> make_methods_at(const Scene& scene, const std::string& name, World& world,
                                     std::span<const DeviceState> starts) {
   const auto shared = std::make_shared<SharedTick>();
+  for (std::size_t i = 0; i < scene.tools.size(); ++i)
+    shared->tools.push_back(with_place({scene.source.file}, [&] { return make_tool_settings(scene, i); }));
   std::vector<Method> out;
   for (std::size_t i = 0; i < scene.tools.size(); ++i)
     out.push_back(make_tool_method(scene, name.empty() ? scene.tools[i].method : name, shared, world, starts[i], i));

@@ -4,6 +4,7 @@
 
 #include "reduced/messages.h"
 #include "reduced/reduction.h"
+#include "reduced/twin.h"
 
 namespace palpate::reduced {
 
@@ -39,8 +40,21 @@ class SlowReduced final : public SlowHalf {
   std::vector<Vec3> points_;        ///< on a body's surface [m]
 };
 
-/// Steps a twin of the world in every tick, in which soft bodies are ReducedBody. `first` is copied.
-std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context, const Layout& layout, const Model& first,
-                                         std::span<const Reduction> reductions);
+/// The slow half of tools whose models another one makes. Theirs say nothing but when they were made, so that a slow
+/// loop that stands still fades every hand's force.
+class SlowFollower final : public SlowHalf {
+ public:
+  StepWish begin_bytes(const std::byte*, std::byte*, StepReport&) override { return {.step = false}; }
+  void read_tick_bytes(const FreeTick&, std::byte*, StepReport&) noexcept override {}
+  void read_solved_bytes(const SolvedStep&, std::byte*, StepReport&) override {}
+  void read_advanced_bytes(const AdvancedStep&, std::byte*, StepReport&) override {}
+  void finish_bytes(bool, std::byte*, StepReport&) override {}
+};
+
+/// Of the tools of one world the first leads: its messages are Model and Feedback. The others follow, and have none.
+enum class Part : std::uint8_t { kLeads, kFollows };
+
+/// Steps the twin in every tick, once for all the tools in it.
+std::unique_ptr<FastHalf> make_fast_half(const MethodContext& context, std::shared_ptr<Twin> twin, Part part);
 
 }  // namespace palpate::reduced

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "palpate/world/point_slide.h"
 #include "point_tool.h"
 #include "reference/halves.h"
@@ -41,18 +43,17 @@ class WorldReference final : public TypedFastHalf<Model, Feedback> {
   void begin_tick(const DeviceState& device) noexcept override {
     tool_.aim(device);
     aimed_ = true;
+    shared_->stepped = false;
   }
 
   TickResult tick(const DeviceState& device, const Model&, Feedback&) noexcept override {
-    if (!aimed_) tool_.aim(device);  // alone, nobody waits for it
+    if (!aimed_) begin_tick(device);  // alone, nobody waits for it
     aimed_ = false;
     // Whoever comes first steps the world; the others find it stepped.
-    if (shared_->ticks == ticks_) {
-      ++shared_->ticks;
+    if (!std::exchange(shared_->stepped, true)) {
       shared_->report = {};
       shared_->done = world_.step(dt_, shared_->report);
     }
-    ticks_ = shared_->ticks;
     return tool_.read(shared_->done, shared_->report);
   }
 
@@ -61,7 +62,6 @@ class WorldReference final : public TypedFastHalf<Model, Feedback> {
   const double dt_;
   WorldTool tool_;
   std::shared_ptr<SharedTick> shared_;
-  std::uint64_t ticks_ = 0;
   bool aimed_ = false;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -21,11 +22,15 @@
 
 namespace palpate {
 
-/// Steps of a world in the tick itself, once for all the methods that do that. Fast thread.
+/// What the methods of one world have in common that step it, or a twin of it, in the tick: once for all of them.
 struct SharedTick {
-  std::uint64_t ticks = 0;  ///< in which the world was stepped
-  StepReport report;        ///< of the last of them
-  bool done = false;        ///< it could be done
+  // Fast thread. FastHalf::begin_tick() of any of them says that a tick has begun; the first to tick steps.
+  bool stepped = false;  ///< in this tick
+  StepReport report;     ///< of the last step
+  bool done = false;     ///< it could be done
+  // Set-up.
+  std::vector<ToolSettings> tools{};  ///< of all tools of the world, in their order; empty: nobody told
+  std::any twin{};                    ///< what the first method of a kind has made for the others of its kind
 };
 
 /// A tool and the world that it is in. Both outlive it.
@@ -135,6 +140,7 @@ class SlowHalf {
 enum class Sharing : std::uint8_t {
   kSlowStep,  ///< it takes part in the common slow step: with all others that do
   kTick,      ///< it steps the world in the tick: only with others that do
+  kTwin,      ///< it steps a twin of the world in the tick: only with others of the same name, which have the same twin
   kAlone,     ///< it moves bodies of the world by a law of its own: with nobody
 };
 
