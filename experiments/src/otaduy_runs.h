@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class Rig {
   /// with the hand where it is, else so.
   RunData run_best_direct(double slow_rate);
   /// How far the truth is from itself with half the tick, over the same hand [%]: where this is not small, nothing can
-  /// be measured against it.
+  /// be measured against it. Runs when it is first asked for, and is known from then on.
   double measure_truth();
   /// A method with a hand of its own, which the force moves.
   RunData run_closed(const std::string& name, const std::string& method, const Scene& scene);
@@ -43,6 +44,7 @@ class Rig {
   const ExperimentOptions& options_;
   World world_;
   RunData truth_;
+  std::optional<double> truth_error_;
 };
 
 /// The paper's form of `jacobian`: equality, no friction, its own visual tool.

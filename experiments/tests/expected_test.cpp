@@ -142,6 +142,19 @@ TEST(Index, BeginsWithWhatWasFoundWhere) {
   for (const char* id : {"id=\"susa-cube\"", "id=\"zhuang-bend\""}) EXPECT_NE(html.find(id), std::string::npos) << id;
 }
 
+TEST(Index, TellsTimesOfTheMachineFromOtherClaimsThatDoNotHold) {
+  NamedResult result{
+      "sine-static-halfspace", {claim("a", false), claim("tick", false)}, "sine-static-halfspace.html", {}, {}};
+  result.claims[1].timed = true;
+  result.expected.claims.assign(2, {Standing::kAsExpected, ""});
+  const std::string html = make_experiments_index({result}, false);
+  EXPECT_NE(html.find("2 claims: 0 hold, 2 do not (1 of them a time of this machine); all as expected."),
+            std::string::npos);
+  EXPECT_NE(html.find("Knott"), std::string::npos) << "whose experiment it is, whatever its name";
+  result.claims[1].timed = false;
+  EXPECT_EQ(make_experiments_index({result}, false).find("of this machine"), std::string::npos);
+}
+
 // The quick form of every experiment, so that no claim rots unseen. Where one changes, in either direction, look why,
 // and only then write it down: palpate reproduce --quick NAME --write-expected experiments/expected.json
 class QuickForm : public ::testing::TestWithParam<std::size_t> {};

@@ -93,8 +93,11 @@ TEST(ReducedRuns, LimitIsWhatIsWantedUnlessTheTruthIsWorse) {
   EXPECT_EQ(choose_limit(2.0, 3.0, rig), 3.0);
   EXPECT_EQ(runs, 0) << "the truth is not run where nobody needs it";
   const double own = rig.measure_truth();
+  EXPECT_GT(runs, 0);
+  runs = 0;
   EXPECT_EQ(choose_limit(50.0, 0.1 * own, rig), 2.0 * own);
   EXPECT_EQ(choose_limit(50.0, 30.0 * own, rig), 30.0 * own);
+  EXPECT_EQ(runs, 0) << "nor more than once";
 }
 
 // Methods differ from the truth because their slow loop is late; with the truth itself in their place nothing is left.

@@ -1,6 +1,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "loops.h"
@@ -59,6 +60,13 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
   SlowLoop slow(settings, parts);
   Messages models(parts, &Method::model), feedbacks(parts, &Method::feedback);
   std::deque<Delivery> under_way;
+  std::vector<Messages> spare;  // models that arrived and were followed by others
+  const auto take_spare = [&] {
+    if (spare.empty()) return Messages(parts, &Method::model);
+    Messages taken = std::move(spare.back());
+    spare.pop_back();
+    return taken;
+  };
   std::int64_t first = 0, next_step = 0;
   if (const LoopMemory* before = find_memory(parts)) {
     first = before->next_tick;
@@ -83,8 +91,7 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
     if (slow.is_needed() && i == tick_at(static_cast<double>(next_step) * settings.slow_period, settings.dt)) {
       ++next_step;
       if (!(time >= settings.stall_from && time < settings.stall_until)) {
-        Delivery delivery{tick_at(time + settings.latency + settings.extra_latency, settings.dt),
-                          Messages(parts, &Method::model)};
+        Delivery delivery{tick_at(time + settings.latency + settings.extra_latency, settings.dt), take_spare()};
         const std::int64_t began = work_ns();
         StepRow row = slow.step(time, feedbacks.read(), delivery.models.write());
         summary.step_times.add(work_ns() - began);
@@ -95,7 +102,7 @@ RunSummary run_lockstep(const RunSettings& settings, RunParts parts, const RunCo
       }
     }
     while (!under_way.empty() && under_way.front().tick <= i) {
-      models = std::move(under_way.front().models);
+      spare.push_back(std::exchange(models, std::move(under_way.front().models)));
       under_way.pop_front();
     }
     std::array<TickRow, kMaxTools> rows;

@@ -51,6 +51,25 @@ TEST(Lockstep, RepeatsBitForBit) {
   }
 }
 
+// The memory of models that have been followed by others is used again: a longer run allocates no more for its models.
+TEST(Lockstep, ModelsReuseTheMemoryOfEarlierOnes) {
+  if (!RealtimeGuard::available()) GTEST_SKIP() << "a sanitizer owns malloc";
+  const auto count = [](double seconds) {
+    const std::unique_ptr<Device> device = make_pressing_hand();
+    World world = make_floor_world(0.0);
+    const RunSettings s = settings_for(seconds);
+    Method method = make_method("halfspace", {world, {}, s.dt, s.slow_period, device->read(0.0)});
+    const RealtimeGuard guard;
+    const RunSummary summary = run_lockstep(s, {method, *device, nullptr, at_once()});
+    return std::pair(guard.violations().allocations, static_cast<long>(summary.steps));
+  };
+  const auto [before, steps_before] = count(1.0);
+  const auto [after, steps_after] = count(3.0);
+  ASSERT_GT(steps_after, steps_before + 20);
+  // The queue of those under way takes and gives back a piece of memory for some of them.
+  EXPECT_LT(after - before, (steps_after - steps_before) / 2);
+}
+
 // On a plane at rest every method is right: 5 mm deep on 1000 N/m.
 TEST(Methods, AllGiveStiffnessTimesDepthOnAFlatFloorAtRest) {
   for (const MethodInfo& method : registered_methods()) {
