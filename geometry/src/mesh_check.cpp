@@ -168,7 +168,8 @@ bool MeshReport::is_clean() const noexcept {
 std::string MeshReport::describe() const {
   const Vec3 size = box.is_empty() ? Vec3(Vec3::Zero()) : box.size();
   std::string text =
-      fmt::format("{} triangles, {} vertices, {}, {} component{}, {:.4g} x {:.4g} x {:.4g} m", triangles, vertices,
+      fmt::format("{} triangle{}, {} {}, {}, {} component{}, {:.4g} x {:.4g} x {:.4g} m", triangles,
+                  triangles == 1 ? "" : "s", vertices, vertices == 1 ? "vertex" : "vertices",
                   closed ? "closed" : "open", components, components == 1 ? "" : "s", size.x(), size.y(), size.z());
   if (genus >= 0) text += fmt::format(", genus {}, volume {:.4g} m^3", genus, volume);
   const auto name = [&](int count, const char* one, const char* many) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "crowded_edges.h"
 #include "mesh_edges.h"
 #include "palpate/core/error.h"
 #include "palpate/geometry/mesh_check.h"
@@ -217,6 +218,8 @@ MeshRepair repair_mesh(TriangleMesh& mesh, const RepairOptions& options, const s
   }
   drop_vertices(mesh, repair);
   Orienter(mesh, name).run(repair);
+  repair.parted_edges = part_crowded_edges(mesh);
+  if (repair.parted_edges > 0) Orienter(mesh, name).run(repair);  // what was not closed may have faced inward
   if (options.fill_holes) {
     repair.filled_holes = fill_holes(mesh);
     if (repair.filled_holes > 0) Orienter(mesh, name).run(repair);  // what was open may have faced inward
@@ -227,7 +230,7 @@ MeshRepair repair_mesh(TriangleMesh& mesh, const RepairOptions& options, const s
 
 bool MeshRepair::changed() const noexcept {
   return merged_vertices + dropped_collapsed + dropped_duplicates + dropped_vertices + turned_triangles +
-             turned_components + filled_holes >
+             turned_components + parted_edges + filled_holes >
          0;
 }
 
@@ -243,6 +246,7 @@ std::string MeshRepair::describe() const {
   name(turned_triangles, "triangle turned to agree with its neighbours",
        "triangles turned to agree with their neighbours");
   name(turned_components, "closed part turned outward", "closed parts turned outward");
+  name(parted_edges, "edge parted at which solids touch", "edges parted at which solids touch");
   name(filled_holes, "hole filled", "holes filled");
   return text;
 }

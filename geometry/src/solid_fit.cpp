@@ -7,9 +7,12 @@
 #include <set>
 
 #include "palpate/geometry/mesh_check.h"
+#include "winding.h"
 
 namespace palpate {
 namespace {
+
+constexpr double kAllowedVolumeChange = 0.05;
 
 SurfaceSample probe(const TriangleTree& surface, const Vec3& p, const Vec3& normal, double cell) {
   SurfaceSample sample{p, normal, 2.0 * cell, false};
@@ -23,6 +26,26 @@ SurfaceSample probe(const TriangleTree& surface, const Vec3& p, const Vec3& norm
 }
 
 }  // namespace
+
+double compute_enclosed_volume(const TriangleMesh& surface) {
+  constexpr double kPoints = 40.0;  // along the longest side
+  const WindingNumber winding(surface);
+  const BoundingBox box = compute_bounding_box(surface.vertices);
+  const double spacing = box.size().maxCoeff() / kPoints;
+  const Eigen::Vector3i count = (box.size() / spacing).array().ceil().max(1.0).cast<int>();
+  const Vec3 step = (box.size().array() / count.cast<double>().array()).matrix();
+  std::int64_t too_many = 0;  // turns around points; these are off the middle of their cubes, where surfaces like to be
+  for (int i = 0; i < count.x(); ++i) {
+    for (int j = 0; j < count.y(); ++j) {
+      for (int k = 0; k < count.z(); ++k) {
+        const Vec3 p = box.lower + Vec3(i + 0.4871, j + 0.5113, k + 0.4957).cwiseProduct(step);
+        const int turns = winding.compute(p);
+        too_many += turns > 0 ? turns - 1 : turns;
+      }
+    }
+  }
+  return compute_volume(surface) - static_cast<double>(too_many) * step.prod();
+}
 
 std::vector<SurfaceSample> sample_surface(const TriangleTree& surface, double cell) {
   const TriangleMesh& mesh = surface.mesh();
@@ -64,7 +87,10 @@ SolidFit compare_solid(const TriangleTree& surface, const TriangleMesh& boundary
   SolidFit fit;
   fit.cell = cell;
   const MeshReport of_surface = check_mesh(surface.mesh()), of_boundary = check_mesh(boundary);
-  fit.volume_change = compute_volume(boundary) / of_surface.volume - 1.0;
+  const double volume = compute_volume(boundary);
+  fit.volume_change = volume / of_surface.volume - 1.0;
+  if (std::abs(fit.volume_change) > kAllowedVolumeChange)
+    fit.volume_change = volume / compute_enclosed_volume(surface.mesh()) - 1.0;
   fit.lower_loss = of_boundary.box.lower - of_surface.box.lower;
   fit.upper_loss = of_surface.box.upper - of_boundary.box.upper;
   fit.parts = of_boundary.components;
@@ -94,14 +120,14 @@ SolidFit compare_solid(const TriangleTree& surface, const TriangleMesh& boundary
 }
 
 bool SolidFit::is_close() const noexcept {
-  return std::abs(volume_change) <= 0.05 && std::max(lower_loss.maxCoeff(), upper_loss.maxCoeff()) <= cell &&
-         parts <= surface_parts;
+  return std::abs(volume_change) <= kAllowedVolumeChange &&
+         std::max(lower_loss.maxCoeff(), upper_loss.maxCoeff()) <= cell && parts <= surface_parts;
 }
 
 std::string SolidFit::describe() const {
   if (is_close()) return {};
   std::vector<std::string> words;
-  if (std::abs(volume_change) > 0.05)
+  if (std::abs(volume_change) > kAllowedVolumeChange)
     words.push_back(fmt::format("the volume is {:.1f} % {} than the surface's", 100.0 * std::abs(volume_change),
                                 volume_change < 0.0 ? "less" : "more"));
   for (int axis = 0; axis < 3; ++axis) {
@@ -123,9 +149,11 @@ std::string SolidFit::describe() const {
 double find_thickness(const TriangleTree& surface, double cell) {
   std::vector<SurfaceSample> samples = sample_surface(surface, cell);
   if (samples.empty()) return 0.5 * cell;
-  const auto tenth = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
-  std::nth_element(samples.begin(), tenth, samples.end(),
-                   [](const auto& a, const auto& b) { return a.thickness < b.thickness; });
+  const auto is_thinner = [](const auto& a, const auto& b) { return a.thickness < b.thickness; };
+  const auto thick = std::partition(samples.begin(), samples.end(), [&](const auto& s) { return s.thickness < cell; });
+  const auto end = thick == samples.begin() ? samples.end() : thick;
+  const auto tenth = samples.begin() + (end - samples.begin()) / 10;
+  std::nth_element(samples.begin(), tenth, end, is_thinner);
   return tenth->thickness;
 }
 
@@ -144,8 +172,7 @@ std::string describe_refinement(const TriangleTree& surface, std::size_t nodes, 
           : std::string("thicker parts would take fewer");
   return fmt::format(
       "thin parts make it {:.0f} nodes, where cells of {:.3g} m alone would make about {:.0f}, because cells are "
-      "halved "
-      "where it is thinner than they are (here {:.2g} m); {}",
+      "halved where it is thinner than they are (here {:.2g} m); {}",
       count, cell, even, thickness, cure);
 }
 

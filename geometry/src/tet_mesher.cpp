@@ -184,7 +184,8 @@ TetMesh make_tets(const TriangleTree& surface, double cell) {
         "tets: the surface must be closed; this one has {}. --fill-holes of palpate mesh closes them, or "
         "\"repair\": true in a scene's mesh",
         describe_holes(find_holes(surface.mesh())));
-  if (!report.closed || !report.consistent || !(report.volume > 0.0)) {
+  if (report.non_manifold_edges > 0) fail_input("tets: {}", describe_crowded_edges(surface.mesh()));
+  if (!report.consistent || !(report.volume > 0.0)) {
     fail_input("tets: the surface must be closed and oriented outward: {}", report.describe());
   }
   const WindingNumber winding(surface.mesh());

@@ -170,6 +170,41 @@ TEST(SolidFit, CellLargerThanTheBodyIsFollowedByOneThatSuitsIt) {
   EXPECT_LE(tries, 2);
 }
 
+// Two balls of 50 mm whose centres are a radius apart share 5/16 of one; one of 20 mm in the middle adds nothing.
+TEST(SolidFit, EnclosedVolumeIsThatOfTheUnion) {
+  const double volume = 4.0 / 3.0 * M_PI * std::pow(0.05, 3);
+  for (const auto& [apart, factor] : {std::pair(0.0, 1.0), std::pair(0.05, 27.0 / 16.0), std::pair(0.12, 2.0)}) {
+    TriangleMesh mesh = make_sphere(0.05, 24);
+    testing::append(mesh, make_sphere(apart > 0.0 ? 0.05 : 0.02, 24), Vec3(0.0, apart, 0.0));
+    EXPECT_NEAR(compute_enclosed_volume(mesh), factor * volume, 0.015 * volume) << apart;
+  }
+}
+
+// Two balls, one in the other or half in it: what both enclose is there once, and no finer cell would find more.
+TEST(SolidFit, CountsWhatIsEnclosedTwiceOnce) {
+  for (const double apart : {0.0, 0.03, 0.06}) {
+    TriangleMesh mesh = make_sphere(0.05, 16);
+    testing::append(mesh, make_sphere(0.04, 16), Vec3(apart, 0.0, 0.0));
+    const TriangleTree tree(mesh);
+    const SolidFit fit = compare_solid(tree, extract_surface(make_tets(tree, 0.008)).mesh, 0.008);
+    EXPECT_LT(std::abs(fit.volume_change), 0.03) << apart;
+    EXPECT_EQ(fit.describe(), "");
+  }
+}
+
+// Four thin legs on a thick plate: what is thin are the legs, and no cell of the plate's size is told to be as good.
+TEST(SolidFit, NamesTheThicknessOfTheThinParts) {
+  TriangleMesh mesh = make_box(Vec3(0.3, 0.04, 0.2), 4);
+  for (const double x : {-0.13, 0.13}) {
+    for (const double z : {-0.08, 0.08})
+      testing::append(mesh, make_box(Vec3(0.008, 0.12, 0.008), 4), Vec3(x, -0.06, z));
+  }
+  const TriangleTree tree(mesh);
+  const std::string said = describe_refinement(tree, make_tets(tree, 0.02).vertices.size(), 0.02);
+  EXPECT_NE(said.find("(here 0.008 m)"), std::string::npos) << said;
+  EXPECT_EQ(said.find("try a cell"), std::string::npos) << said;
+}
+
 // Whoever asks for few cells and gets many nodes is told so, and a cell that is no dearer and makes tets of even size.
 TEST(SolidFit, SaysWhenThinPartsCostManyTimesTheCellAndNamesOneThatCostsNoMore) {
   for (const Vec3& size : {Vec3(0.1, 0.002, 0.1), Vec3(0.15, 0.002, 0.15), Vec3(0.12, 0.003, 0.2)}) {

@@ -48,6 +48,9 @@ struct MeshReport {
 /// Inspects any mesh, however broken. O(n log n).
 MeshReport check_mesh(const TriangleMesh& mesh);
 
+/// How many edges have more than two triangles, where, and what to do about it, in plain words; empty if none has.
+std::string describe_crowded_edges(const TriangleMesh& mesh);
+
 struct RepairOptions {
   bool refuse_open = false;  ///< an open mesh has no inside; ask for it where one is needed
   /// By default non-manifold edges are reported and kept: closest points and segments need no manifold, and imported
@@ -64,6 +67,7 @@ struct MeshRepair {
   int dropped_vertices = 0;    ///< unused
   int turned_triangles = 0;    ///< to agree with their neighbours
   int turned_components = 0;   ///< closed parts turned outward as a whole
+  int parted_edges = 0;        ///< at which solids touched: each has a vertex of its own in the middle now
   int filled_holes = 0;        ///< if it was asked for
 
   bool changed() const noexcept;
@@ -74,7 +78,8 @@ struct MeshRepair {
 /// Repairs in place what can be repaired without guessing: merges vertices of exactly equal position, drops collapsed
 /// and duplicate triangles and unused vertices, turns triangles to agree within each component (the fewer ones), and
 /// turns closed components outward. A closed component that was consistent, points inward and lies inside another one
-/// stays: it is a cavity. Holes are filled if the options say so.
+/// stays: it is a cavity. Edges at which solids touch, of four triangles or more, are parted. Holes are filled if the
+/// options say so.
 ///
 /// Flat triangles of three distinct vertices stay: dropping one would open a crack, and queries can do with it.
 /// Throws InputError, with `name` in front, for: no triangles (also if none is left), vertices in use that are not

@@ -23,11 +23,15 @@ std::vector<SurfaceSample> sample_surface(const TriangleTree& surface, double ce
 std::vector<SurfaceSample> find_lost(const std::vector<SurfaceSample>& samples, const TriangleTree& boundary,
                                      double cell);
 
+/// What a closed surface goes round, once where it does so several times [m³]. Exact where it goes round everything
+/// once; what is not so is counted by a grid of points, to about a percent.
+double compute_enclosed_volume(const TriangleMesh& surface);
+
 /// How a solid that was made from a surface differs from it.
 struct SolidFit {
-  double volume_change = 0.0;        ///< share of the surface's volume; negative: less
-  Vec3 lower_loss = Vec3::Zero();    ///< by how much its box ends before the surface's, at the low ends [m]
-  Vec3 upper_loss = Vec3::Zero();    ///< at the high ends
+  double volume_change = 0.0;      ///< share of what the surface encloses, once where it does so twice; negative: less
+  Vec3 lower_loss = Vec3::Zero();  ///< by how much its box ends before the surface's, at the low ends [m]
+  Vec3 upper_loss = Vec3::Zero();  ///< at the high ends
   int parts = 0, surface_parts = 0;  ///< components of the boundary and of the surface
   double lost_share = 0.0;           ///< of the surface's samples, as find_lost() says
   Vec3 lost_at = Vec3::Zero();       ///< the one that is farthest from the solid
@@ -44,7 +48,8 @@ struct SolidFit {
 /// `boundary`: of tets or cells made from `surface`, closed; `cell` [m]: that they were made with.
 SolidFit compare_solid(const TriangleTree& surface, const TriangleMesh& boundary, double cell);
 
-/// What a tenth of a closed surface's places are thinner than, or two cells where nothing is thinner than that [m].
+/// How thick the thin parts of a closed surface are [m]: what a tenth of the places thinner than a cell are thinner
+/// than, or of all places where none is; at most two cells.
 double find_thickness(const TriangleTree& surface, double cell);
 
 /// Says, in plain words, that the thin parts of a closed surface cost many times the nodes that its cell [m] asks for,
