@@ -42,7 +42,7 @@ struct BodyView {
 
   Number& states;             ///< how many of kMaxStates are used
   Number& patch_vertices;     ///< how many of kMaxPatchVertices
-  Number& before;             ///< Model::tick of the model before; −1: there is none
+  Number& before;             ///< Model::number of the model before; 0: there is none
   Number& damping_one;        ///< γ
   Number& damping_stiffness;  ///< δ [s]
   Number& has_D;              ///< not zero: D is added to that
@@ -160,7 +160,8 @@ class BodyLayout {
 /// The slow loop to the fast.
 struct Model {
   MessageHeader header;
-  std::uint64_t tick = 0;  ///< of the fast loop's state that it describes; the fast loop has lived on since
+  std::uint64_t number = 0;  ///< 1, 2, …: of all that were made
+  std::uint64_t tick = 0;    ///< of the fast loop's state that it describes; the fast loop has lived on since
   std::int32_t valid = 0;
 
   double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }
@@ -170,12 +171,12 @@ struct Model {
 /// The fast loop to the slow.
 struct Feedback {
   MessageHeader header;
-  std::uint64_t tick = 0;        ///< 1, 2, …
-  std::uint64_t model_tick = 0;  ///< Model::tick of the model that its states belong to
-  std::int32_t age = 0;          ///< of that model when it came [ticks]
-  std::int32_t contacts = 0;     ///< that push
-  double residual = 0.0;         ///< [m]
-  double penetration = 0.0;      ///< deepest overlap of bodies at the start of the tick [m]
+  std::uint64_t tick = 0;          ///< 1, 2, …
+  std::uint64_t model_number = 0;  ///< Model::number of the model that its states belong to
+  std::int32_t age = 0;            ///< of that model when it came [ticks]
+  std::int32_t contacts = 0;       ///< that push
+  double residual = 0.0;           ///< [m]
+  double penetration = 0.0;        ///< deepest overlap of bodies at the start of the tick [m]
 
   double* numbers() noexcept { return reinterpret_cast<double*>(this + 1); }
   const double* numbers() const noexcept { return reinterpret_cast<const double*>(this + 1); }

@@ -86,8 +86,8 @@ void Reduction::add_to_nodes(int vertex, const Vec3& value, Eigen::Ref<Eigen::Ve
 
 void Reduction::follow(const FastState& fast) {
   const auto known =
-      std::find_if(bases_.begin(), bases_.end(), [&](const Basis& b) { return b.used && b.tick == fast.model_tick; });
-  if (known == bases_.end() || fast.tick <= tick_) return;
+      std::find_if(bases_.begin(), bases_.end(), [&](const Basis& b) { return b.number == fast.model_number; });
+  if (fast.model_number == 0 || known == bases_.end() || fast.tick <= tick_) return;
   const double time = static_cast<double>(fast.tick - tick_) * dt_;
   push_force_.setZero();
   for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
@@ -114,7 +114,14 @@ void Reduction::follow(const FastState& fast) {
   body_.set_velocities(as_nodes(velocity));
 }
 
-/// How far the elements around the nodes have turned from their rest, with the nodes at these places.
+void Reduction::begin_with(const BodyView<const double>& model) {
+  followed_ = &bases_[newest_];
+  speed_ = model.start;
+  for (int i = 0; i < body_.node_count(); ++i) turns_[as_size(i)] = model.start_turn(i) * model.turn(i).transpose();
+}
+
+/// How far the elements around the nodes have turned from their rest, with the nodes at these places; and in
+/// node_scratch_ their forces [N].
 void Reduction::compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned) {
   elements_->begin(places);
   elements_->add(0, elements_->pieces());
@@ -173,7 +180,8 @@ void Reduction::choose_vertices(const Distances& distances) {
 }
 
 /// How far the nodes go in the time `ahead` [s] if the forces of the last period go on, by the model that the fast loop
-/// has; and how they move when the next one comes and while it is used, which its basis should have.
+/// has; and how they move when the next one comes and while it is used, which its basis should have, as well as what
+/// their elements say then.
 Eigen::VectorXd Reduction::predict_way(double ahead) {
   const Basis& b = *followed_;
   const int r = b.states;
@@ -181,6 +189,7 @@ Eigen::VectorXd Reduction::predict_way(double ahead) {
   force_ = start_elastic_ + b.force + push_force_;
   turn(force_, [&](std::size_t i) { return Mat3(turns_[i].transpose()); });
   const Eigen::VectorXd push = Phi.transpose() * force_;
+  Eigen::MatrixXd samples = Eigen::MatrixXd::Zero(r, kSamples);
   Eigen::VectorXd q = Eigen::VectorXd::Zero(r), at_ahead = q, speed = speed_.head(r), change(r);
   // It is used for a slow period, in the middle of which `ahead` is.
   const double end = ahead + 0.5 * (slow_period_ - dt_);
@@ -188,8 +197,10 @@ Eigen::VectorXd Reduction::predict_way(double ahead) {
   int sample = 0;
   for (double t = 0.5 * dt_; t < end; t += dt_) {
     if (t < ahead) at_ahead = q;
-    if (sample < kSamples && t > end - slow_period_ + sample * slow_period_ / (kSamples - 1) - dt_)
+    if (sample < kSamples && t > end - slow_period_ + sample * slow_period_ / (kSamples - 1) - dt_) {
+      samples.col(sample) = q;
       predicted_.col(sample++).noalias() = Phi * speed;
+    }
     change = push - b.damping_one * speed;
     change.noalias() -= b.K * (q + (dt_ + b.damping_stiffness) * speed);
     if (b.has_D) change.noalias() -= b.D * speed;
@@ -197,9 +208,29 @@ Eigen::VectorXd Reduction::predict_way(double ahead) {
     speed += change;
     q += dt_ * speed;
   }
-  Eigen::VectorXd way = Phi * at_ahead;
+  ask_elements(samples);
+  return turn_way(at_ahead);
+}
+
+/// RΦ of the model that the fast loop has times these states.
+Eigen::VectorXd Reduction::turn_way(const Eigen::VectorXd& states) const {
+  Eigen::VectorXd way = followed_->Phi.leftCols(states.size()) * states;
   turn(way, [&](std::size_t i) { return turns_[i]; });
   return way;
+}
+
+/// All forces, in frames that have not turned from the shape at rest, where the first and the last of these states have
+/// the nodes.
+void Reduction::ask_elements(const Eigen::MatrixXd& states) {
+  force_changes_.resize(place_.size(), 2);
+  std::vector<Mat3> turned(turns_.size());
+  for (int k = 0; k < 2; ++k) {
+    Eigen::VectorXd place = turn_way(k == 0 ? states.leftCols<1>() : states.rightCols<1>());
+    place = place_ + limit_stretch(place) * place;
+    compute_turned(as_nodes(place), turned);
+    force_changes_.col(k) = flat(node_scratch_) + followed_->force;
+    turn(force_changes_.col(k), [&](std::size_t i) { return Mat3(turned[i].transpose()); });
+  }
 }
 
 /// The share of the way on which no edge of the surface changes by more than a part of its length.
@@ -228,6 +259,7 @@ void Reduction::go_ahead(double ahead) {
   body_.compute_elastic_forces(as_nodes(start_elastic_));
   elastic_ = start_elastic_;
   predicted_.resize(place_.size(), 0);
+  force_changes_ = predicted_;
   bool moved = false;
   if (ahead > 0.0 && followed_) {
     Eigen::VectorXd way = predict_way(ahead);
@@ -247,6 +279,11 @@ void Reduction::go_ahead(double ahead) {
     start_turned_ = ahead_turned_;
   for (Eigen::Index k = 0; k < predicted_.cols(); ++k)
     turn(predicted_.col(k), [&](std::size_t i) { return Mat3(ahead_turned_[i] * followed_->turned[i].transpose()); });
+  for (Eigen::Index k = 0; k < force_changes_.cols(); ++k) {
+    turn(force_changes_.col(k), [&](std::size_t i) { return ahead_turned_[i]; });
+    force_changes_.col(k) -= elastic_ + followed_->force;
+    clear_prescribed(force_changes_.col(k));
+  }
   start_velocity_ = flat(body_.velocities());
   turn_ahead(start_velocity_);
   // Free motions are those from where the body is. What the forces ahead differ by from those that act there moves
@@ -266,21 +303,20 @@ void Reduction::clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const {
   }
 }
 
-bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& distances, BodyView<double> out) {
+bool Reduction::make_model(const Wanted& wanted, const Distances& distances, BodyView<double> out) {
   struct GoBack {  // ahead is only where it is linearised
     FemBody& body;
     Eigen::VectorXd& place;
     ~GoBack() { body.set_positions(as_nodes(place)); }
   } go_back{body_, place_};
-  go_ahead(ahead);
+  go_ahead(wanted.ahead);
   choose_vertices(distances);
-  tick_ = tick;
+  tick_ = wanted.tick;
   if (!make_vectors()) return false;
   const Basis& before = bases_[newest_];
   newest_ = (newest_ + 1) % bases_.size();
   Basis& basis = bases_[newest_];
-  basis.tick = tick;
-  basis.used = true;
+  basis.number = wanted.number;
   basis.turned = ahead_turned_;
   make_basis(basis);
   Eigen::MatrixXd true_stiffness;
@@ -293,7 +329,7 @@ bool Reduction::make_model(std::uint64_t tick, double ahead, const Distances& di
     if (!free_body_) true_stiffness = compute_true_stiffness(basis);
     fill_handover(before, basis, kMaxStates / 2, kMaxStates, out);
   });
-  out.before = before.used ? static_cast<double>(before.tick) : -1.0;
+  out.before = static_cast<double>(before.number);
   fill_turning(basis, true_stiffness, out);
   basis.K = out.K.topLeftCorner(basis.states, basis.states);
   basis.D = out.D.topLeftCorner(basis.states, basis.states);

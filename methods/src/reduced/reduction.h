@@ -32,10 +32,10 @@ class Reduction {
   /// Whether nothing moves a vertex, for each.
   std::vector<std::uint8_t> make_fixed() const;
 
-  /// Brings the body to where the fast loop has it, at its tick `tick`. `model_tick` names the model that the states
-  /// belong to.
+  /// Brings the body to where the fast loop has it, at its tick `tick`. `model_number` names the model that the
+  /// states belong to.
   struct FastState {
-    std::uint64_t tick, model_tick;
+    std::uint64_t tick, model_number;
     BodyLayout::Motion<const double> motion;
   };
   void follow(const FastState& fast);
@@ -44,17 +44,21 @@ class Reduction {
   struct Distances {
     std::vector<double> tools, others;
   };
-  /// The model of the body as it is, of the fast loop's tick `tick`, linearised where the body will be `ahead` [s]
-  /// later: in the middle of the time for which the fast loop has it. False if the body's systems could not be
-  /// factored, or the state is not finite.
-  bool make_model(std::uint64_t tick, double ahead, const Distances& distances, BodyView<double> out);
+  struct Wanted {
+    std::uint64_t number, tick;  ///< as in Model
+    /// How far ahead of that tick it is linearised [s]: in the middle of the time for which the fast loop has it.
+    double ahead;
+  };
+  /// The model of the body as it is. False if the body's systems could not be factored, or the state is not finite.
+  bool make_model(const Wanted& wanted, const Distances& distances, BodyView<double> out);
+  /// The fast loop begins with this one, the last that was made.
+  void begin_with(const BodyView<const double>& model);
 
  private:
   static constexpr int kStep = 0, kTick = 1;  ///< the body's time steps
   /// A basis that the fast loop may still use.
   struct Basis {
-    std::uint64_t tick = 0;
-    bool used = false;
+    std::uint64_t number = 0;  ///< of its model; 0: it is not used
     int states = 0;
     RowMatrix Phi, APhi;            ///< and A(dt)Φ, of kMaxStates columns
     std::vector<Mat3> turned;       ///< how far elements around the nodes have turned from their rest at x₀
@@ -73,6 +77,8 @@ class Reduction {
   void do_both(Beside beside, Here here);
   void go_ahead(double ahead);
   Eigen::VectorXd predict_way(double ahead);
+  Eigen::VectorXd turn_way(const Eigen::VectorXd& states) const;
+  void ask_elements(const Eigen::MatrixXd& states);
   void compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned);
   void turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const;
   double limit_stretch(const Eigen::VectorXd& way) const;
@@ -151,6 +157,9 @@ class Reduction {
   Eigen::VectorXd start_velocity_;           ///< at that tick, in the nodes' frames where it is linearised [m/s]
   static constexpr int kSamples = 3;
   Eigen::MatrixXd predicted_;                      ///< velocities when the model comes and later [m/s]; or none
+  /// What forces will have changed by when the model comes and when the next one does, in the nodes' frames [N]; or
+  /// none. Nothing else tells the basis how a body yields to forces that turn with it.
+  Eigen::MatrixXd force_changes_;
   std::unique_ptr<ElasticForces> elements_;        ///< asked how far elements have turned
   std::vector<Mat3> start_turned_, ahead_turned_;  ///< that, where the body is, and where it is linearised
   std::vector<Vec3> node_scratch_;

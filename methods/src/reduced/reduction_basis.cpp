@@ -205,7 +205,8 @@ bool Reduction::make_vectors() {
   }
   own_ = push_force_.isZero(0.0) ? 4 : 6;
   const int later = std::max(0, static_cast<int>(predicted_.cols()) - 1);
-  must_ = own_ + later + (free_body_ ? kRigidMotions : 0);
+  const auto changes = static_cast<int>(force_changes_.cols());
+  must_ = own_ + later + changes + (free_body_ ? kRigidMotions : 0);
   const int sudden = must_ + kStateEchoes * own_, lasting = sudden + static_cast<int>(quick_.size());
   bool has_tick = false, has_step = false;
   const auto answer_in_a_tick = [&] {
@@ -224,7 +225,9 @@ bool Reduction::make_vectors() {
   if (predicted_.cols() > 0) C_.col(1) = predicted_.col(0);
   C_.middleCols(own_, later) = predicted_.rightCols(later);
   for (int i = 0; i < own_ + later; ++i) clear_prescribed(C_.col(i));
-  if (free_body_) set_rigid_motions(own_ + later);
+  solve_well(kStep, force_changes_);
+  C_.middleCols(own_ + later, changes) = force_changes_;
+  if (free_body_) set_rigid_motions(own_ + later + changes);
   multiply_system(0, must_);
   count_ = must_;
   for (int round = 0; round < kStateEchoes; ++round) add_echoes(round == 0 ? 0 : count_ - own_, own_);

@@ -113,7 +113,7 @@ void Reduction::fill_turning(const Basis& basis, const Eigen::MatrixXd& true_sti
 void Reduction::fill_handover(const Basis& before, const Basis& basis, int first, int end, BodyView<double> out) const {
   auto carry = out.carry.middleCols(first, end - first);
   carry.setZero();
-  if (!before.used) return;
+  if (before.number == 0) return;
   RowMatrix turned(basis.Phi.rows(), end - first);  // Φ of the model before in this one's frames
   for (int i = 0; i < body_.node_count(); ++i) {
     const Mat3 on = basis.turned[as_size(i)] * before.turned[as_size(i)].transpose();

@@ -19,7 +19,20 @@ SlowReduced::SlowReduced(const MethodContext& c, const Layout& layout)
 }
 
 bool SlowReduced::make_first_model(Model& model) {
-  return make_model(0, 0.0, model);
+  if (!make_model(0, 0.0, model)) return false;
+  begin_with(model);
+  // By that one it is known where the bodies will be in the middle of the first period.
+  const double ahead = 0.5 * (slow_period_ - dt_);
+  if (ahead > 0.0) {
+    if (!make_model(0, ahead, model)) return false;
+    begin_with(model);
+  }
+  return true;
+}
+
+void SlowReduced::begin_with(const Model& model) {
+  for (std::size_t k = 0; k < reductions_.size(); ++k)
+    reductions_[k].begin_with(layout_.reduced[k].view(model.numbers()));
 }
 
 StepWish SlowReduced::begin_bytes(const std::byte* feedback_bytes, std::byte* model_bytes, StepReport& report) {
@@ -33,8 +46,8 @@ StepWish SlowReduced::begin_bytes(const std::byte* feedback_bytes, std::byte* mo
   const StageTimer timer(report, Stage::kModel);
   // The model is in use from when it comes, as late as the last one did, until the next one. One that came very late
   // (the loop stood still) says nothing of the next.
-  const double late = std::min(feedback.age * dt_, 4.0 * slow_period_);
-  const double ahead = known ? late + 0.5 * (slow_period_ - dt_) : 0.0;
+  const double late = known ? std::min(feedback.age * dt_, 4.0 * slow_period_) : slow_period_ - dt_;
+  const double ahead = late + 0.5 * (slow_period_ - dt_);
   model.valid = make_model(known ? feedback.tick : 0, ahead, model) ? 1 : 0;
   report.contacts = feedback.contacts;
   report.residual = feedback.residual;
@@ -53,16 +66,17 @@ void SlowReduced::follow(const Feedback& feedback) {
   }
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     const BodyLayout& at = layout_.reduced[k];
-    reductions_[k].follow({feedback.tick, feedback.model_tick, at.motion(feedback.numbers())});
+    reductions_[k].follow({feedback.tick, feedback.model_number, at.motion(feedback.numbers())});
   }
 }
 
 bool SlowReduced::make_model(std::uint64_t tick, double ahead, Model& model) {
+  model.number = ++models_;
   model.tick = tick;
   bool good = true;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     compute_distances(layout_.soft[k], reductions_[k]);
-    good = reductions_[k].make_model(tick, ahead, distances_, layout_.reduced[k].view(model.numbers())) && good;
+    good = reductions_[k].make_model({model.number, tick, ahead}, distances_, layout_.reduced[k].view(model.numbers())) && good;
   }
   return good;
 }

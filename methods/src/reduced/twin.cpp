@@ -31,6 +31,7 @@ Twin::Twin(const MethodContext& c, const Layout& layout, const Model& first, std
       first_memory_((layout.model().size + sizeof(double) - 1) / sizeof(double)),
       first_(static_cast<const Model*>(std::memcpy(first_memory_.data(), &first, layout.model().size))),
       world_(make_world(c, reductions)),
+      model_number_(first.number),
       regions_(world_.bodies().size()) {
   others_.reserve(regions_.size());
   for (const Joint& joint : world_.joints()) {
@@ -92,11 +93,11 @@ bool Twin::step() noexcept {
 void Twin::take_over(const Model& model) noexcept {
   for (SoftBody& s : soft_) {
     const auto view = s.at.view(model.numbers());
-    const bool follows = view.before == static_cast<double>(model_tick_);
+    const bool follows = view.before == static_cast<double>(model_number_);
     // One of this very tick has the nodes where they are, but for the rounding of theirs.
     follows&& model.tick != tick_ ? s.body->carry(view) : s.body->begin(view);
   }
-  model_tick_ = model.tick;
+  model_number_ = model.number;
   age_ = static_cast<std::int32_t>(tick_ - model.tick);
 }
 
@@ -141,7 +142,7 @@ void Twin::record() noexcept {
 
 void Twin::tell(Feedback& out) const noexcept {
   out.tick = tick_;
-  out.model_tick = model_tick_;
+  out.model_number = model_number_;
   out.age = age_;
   out.contacts = step_.contacts;
   out.residual = step_.residual;
