@@ -91,6 +91,7 @@ void ReducedBody::carry(const BodyView<const double>& model) noexcept {
 
 /// Nodes, frames or basis are others: the surface stays where it is, and moves to where they have it as u fades.
 void ReducedBody::settle() noexcept {
+  look_ += 1.0;
   since_ = q_ - nodes_.base();
   for (const std::int32_t v : watched_) {
     const VertexMotion motion = compute_motion(v);

@@ -39,6 +39,8 @@ class ReducedBody final : public Body {
   /// How far the states are from those of the last look at the nodes.
   std::span<const double> since() const noexcept { return {since_.data(), as_size(kMaxStates)}; }
   const Nodes& nodes() const noexcept { return nodes_; }
+  /// Another number whenever nodes() have other places or frames; above 0.
+  double look() const noexcept { return look_; }
   struct VertexForce {
     std::int32_t vertex;
     Vec3 force;  ///< [N]
@@ -130,6 +132,7 @@ class ReducedBody final : public Body {
   using Carrier = SurfaceCarriers::Carrier;
   std::vector<int> carrier_begin_;  ///< of each vertex in carriers_
   std::vector<Carrier> carriers_;
+  double look_ = 0.0;
   double work_ = 0.0;                  ///< that contacts have done to the states since the start [J]
   std::vector<Vec3> velocities_;       ///< of the blocks
   std::vector<Vec3> left_out_;         ///< u [m]
