@@ -408,6 +408,33 @@ TEST(Reduced, TicksNeitherAllocateNorLock) {
   EXPECT_GT(largest, 0.3) << "it is touched";
 }
 
+// In real time a tick tells one of three messages in turn, and only what is not in it yet. Each is as whole as one that
+// is told in every tick. The block is so large that a look at it takes several ticks.
+TEST(Reduced, FeedbackIsWholeInWhicheverMessageItIsTold) {
+  Rig rigs[2];
+  std::vector<Method> methods;
+  const ToolSettings tool = make_rod();
+  DeviceState device = hand_at(Vec3(0.003, 0.0560, 0.001));
+  for (Rig& rig : rigs) {
+    add_block(rig.world, true, 5e3, 8);
+    add_tool(rig.world, tool, device.pose);
+    rig.world.prepare();
+    methods.push_back(make_method("reduced", {rig.world, tool, kTick, 0.02, device, {}}));
+  }
+  const auto make_message = [](const MessageLayout& layout) {
+    return std::vector<double>(layout.size / sizeof(double) + 1, 0.0);
+  };
+  const auto bytes = [](std::vector<double>& message) { return reinterpret_cast<std::byte*>(message.data()); };
+  std::vector<double> no_model = make_message(methods[0].model), always = make_message(methods[0].feedback);
+  std::vector<std::vector<double>> in_turn(3, always);
+  for (std::size_t i = 0; i < 60; ++i) {
+    device.pose.position.y() -= 5e-5;
+    methods[0].fast->tick_bytes(device, bytes(no_model), bytes(always));
+    methods[1].fast->tick_bytes(device, bytes(no_model), bytes(in_turn[i % 3]));
+    ASSERT_EQ(in_turn[i % 3], always) << i;
+  }
+}
+
 TEST(Reduced, ModelThatCouldNotBeMadeGivesNoForce) {
   Rig rig;
   FemBody& block = add_block(rig.world, true, 2e4, 2);

@@ -86,7 +86,9 @@ class BodyLayout {
   int vertices() const noexcept { return vertices_; }
   int nodes() const noexcept { return nodes_; }
   std::size_t model_size() const noexcept { return find_model<const double>(nullptr).second; }
-  std::size_t feedback_size() const noexcept { return 2 * kMaxStates + 3 * as_size(vertices_) + 12 * as_size(nodes_); }
+  std::size_t feedback_size() const noexcept {
+    return 1 + 2 * kMaxStates + 3 * as_size(vertices_) + 12 * as_size(nodes_);
+  }
 
   /// `numbers` are those behind a message's head.
   template <typename Number>
@@ -101,12 +103,14 @@ class BodyLayout {
     std::span<Number> impulses;  ///< that each vertex has got since the start [N·s]
     std::span<Number> places;    ///< of the nodes, where the fast loop last looked: at q_e [m]
     std::span<Number> turns;     ///< R of the nodes, nine numbers each, by columns
+    Number& look;                ///< which look `places` and `turns` are of; 0: they are of none
   };
   template <typename Number>
   Motion<Number> motion(Number* numbers) const noexcept {
     const std::size_t s = kMaxStates, v = 3 * as_size(vertices_), n = as_size(nodes_);
     Number* at = numbers + feedback_begin_;
-    return {{at, s}, {at + s, s}, {at + 2 * s, v}, {at + 2 * s + v, 3 * n}, {at + 2 * s + v + 3 * n, 9 * n}};
+    Number* nodes = at + 2 * s + v;
+    return {{at, s}, {at + s, s}, {at + 2 * s, v}, {nodes, 3 * n}, {nodes + 3 * n, 9 * n}, nodes[12 * n]};
   }
 
  private:

@@ -41,7 +41,8 @@ ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixe
       ahead_(q_),
       answers_(3 * kMaxReached, 3 * kMaxReached),
       answers_J_(3 * kMaxReached, kMaxRows),
-      J_answers_(kMaxRows, 3 * kMaxReached) {
+      J_answers_(kMaxRows, 3 * kMaxReached),
+      patch_ways_(3 * kMaxPatchVertices) {
   list_carriers(original);
   for (int v = 0; v < vertex_count(); ++v) watched_.push_back(v);
   forces_.reserve(positions_.size());
@@ -90,11 +91,13 @@ void ReducedBody::carry(const BodyView<const double>& model) noexcept {
 
 /// Nodes, frames or basis are others: the surface stays where it is, and moves to where they have it as u fades.
 void ReducedBody::settle() noexcept {
+  look_ += 1.0;
   since_ = q_ - nodes_.base();
   for (const std::int32_t v : watched_) {
-    velocities_[as_size(v)] = move_vertex(v, speed().data());
+    const VertexMotion motion = compute_motion(v);
+    velocities_[as_size(v)] = motion.velocity;
     if (fixed_[as_size(v)]) continue;
-    left_out_[as_size(v)] = positions_[as_size(v)] - find_carried(v) - move_vertex(v, since_.data());
+    left_out_[as_size(v)] = positions_[as_size(v)] - find_carried(v) - motion.way;
   }
 }
 
@@ -130,8 +133,8 @@ void ReducedBody::add_force(int vertex, const Vec3& force) noexcept {
   there += force;
 }
 
-/// RΦ of a vertex times numbers of the states.
-Vec3 ReducedBody::move_vertex(int v, const double* states) const noexcept {
+/// Φ of a vertex times numbers of the states, in the vertex' frame.
+Vec3 ReducedBody::multiply(int v, const double* states) const noexcept {
   const double* rows = model_->Phi.data() + 3 * v * kMaxStates;
   simd::Double4 x{}, y{}, z{};
   for (int j = 0; j < round_up(used()); j += 4) {
@@ -140,7 +143,30 @@ Vec3 ReducedBody::move_vertex(int v, const double* states) const noexcept {
     y = simd::madd(simd::load(rows + kMaxStates + j), s, y);
     z = simd::madd(simd::load(rows + 2 * kMaxStates + j), s, z);
   }
-  return turn(v) * Vec3(sum(x), sum(y), sum(z));
+  return {sum(x), sum(y), sum(z)};
+}
+
+/// RΦ of a vertex times numbers of the states.
+Vec3 ReducedBody::move_vertex(int v, const double* states) const noexcept {
+  return turn(v) * multiply(v, states);
+}
+
+/// RΦ of a vertex times how far the states have gone since the last look, and times their velocities, on one way
+/// through Φ.
+ReducedBody::VertexMotion ReducedBody::compute_motion(int v) const noexcept {
+  const double* rows = model_->Phi.data() + 3 * v * kMaxStates;
+  const double *since = since_.data(), *speeds = speed().data();
+  simd::Double4 way[3] = {}, velocity[3] = {};
+  for (int j = 0; j < round_up(used()); j += 4) {
+    const simd::Double4 q = simd::load(since + j), dq = simd::load(speeds + j);
+    for (int k = 0; k < 3; ++k) {
+      const simd::Double4 Phi = simd::load(rows + k * kMaxStates + j);
+      way[k] = simd::madd(Phi, q, way[k]);
+      velocity[k] = simd::madd(Phi, dq, velocity[k]);
+    }
+  }
+  return {turn(v) * Vec3(sum(way[0]), sum(way[1]), sum(way[2])),
+          turn(v) * Vec3(sum(velocity[0]), sum(velocity[1]), sum(velocity[2]))};
 }
 
 /// states += (RΦ)ᵀ of a vertex times a force.
@@ -175,16 +201,15 @@ void ReducedBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
     dv[as_size(v)] = move_vertex(v, states) - model_->fade[v] / dt_ * left_out_[as_size(v)];
 }
 
-/// How vertex v answers to a force on vertex w within a tick [m/N].
+/// How vertex v answers to a force on vertex w within a tick, each in its own frame [m/N].
 Mat3 ReducedBody::compute_answer(int v, int w) const noexcept {
   const auto i = static_cast<int>(model_->number[v]), k = static_cast<int>(model_->number[w]);
-  if (i >= 0 && k >= 0) return turn(v) * model_->patch_W.block<3, 3>(3 * i, 3 * k) * turn(w).transpose();
+  if (i >= 0 && k >= 0) return model_->patch_W.block<3, 3>(3 * i, 3 * k);
   Mat3 out;
   for (int j = 0; j < 3; ++j) {
     const double* row = model_->Phi.data() + (3 * w + j) * kMaxStates;
-    out.col(j) = dt_ * move_vertex(v, row);
+    out.col(j) = dt_ * multiply(v, row);
   }
-  out *= turn(w).transpose();
   if (v == w) out.diagonal().array() += model_->single[v];
   return out;
 }
@@ -204,27 +229,29 @@ bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::Matr
         reached_.push_back(e.block);
       }
       fits = fits && number >= 0;
-      if (fits) entries_.push_back({i, number, e.value});
+      if (fits) entries_.push_back({i, number, turn(e.block).transpose() * e.value});
     }
   }
   for (const std::int32_t v : reached_) reach_number_[as_size(v)] = -1;
   if (!fits) return false;
   const auto count = static_cast<int>(reached_.size());
+  // As small as they are, so that they stay in the cache.
+  Eigen::Map<Eigen::MatrixXd> answers(answers_.data(), 3 * count, 3 * count);
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k <= i; ++k) {
       const Mat3 answer = compute_answer(reached_[as_size(i)], reached_[as_size(k)]);
-      answers_.block<3, 3>(3 * i, 3 * k) = answer;
-      if (k < i) answers_.block<3, 3>(3 * k, 3 * i) = answer.transpose();
+      answers.block<3, 3>(3 * i, 3 * k) = answer;
+      if (k < i) answers.block<3, 3>(3 * k, 3 * i) = answer.transpose();
     }
   }
   // W += J (answers Jᵀ), both products along columns.
-  auto AJ = answers_J_.topLeftCorner(3 * count, rows);
+  Eigen::Map<Eigen::MatrixXd> AJ(answers_J_.data(), 3 * count, rows);
   AJ.setZero();
   for (const RowEntry& e : entries_) {
-    const auto A = answers_.block(0, 3 * e.vertex, 3 * count, 3);
+    const auto A = answers.middleCols<3>(3 * e.vertex);
     AJ.col(e.row) += e.value.x() * A.col(0) + e.value.y() * A.col(1) + e.value.z() * A.col(2);
   }
-  auto JA = J_answers_.topLeftCorner(rows, 3 * count);
+  Eigen::Map<Eigen::MatrixXd> JA(J_answers_.data(), rows, 3 * count);
   JA = AJ.transpose();
   for (const RowEntry& e : entries_) {
     const auto A = JA.middleCols<3>(3 * e.vertex);
@@ -265,16 +292,20 @@ void ReducedBody::compute_left_out() noexcept {
     if (alone) pushed_.push_back({v, model_->single[v] * vertex_force_[as_size(v)]});
     any = any || !alone;
   }
-  for (int i = 0; any && i < static_cast<int>(model_->patch_vertices); ++i) {
+  if (!any) return;
+  const auto count = static_cast<int>(model_->patch_vertices);
+  auto ways = patch_ways_.head(3 * count);  // in the vertices' frames
+  ways.setZero();
+  for (const std::int32_t w : touched_) {
+    const auto k = static_cast<int>(model_->number[w]);
+    if (k < 0) continue;
+    const Vec3 force = turn(w).transpose() * vertex_force_[as_size(w)];
+    const auto W = model_->patch_W.block(0, 3 * k, 3 * count, 3);
+    ways += force.x() * W.col(0) + force.y() * W.col(1) + force.z() * W.col(2);
+  }
+  for (int i = 0; i < count; ++i) {
     const auto v = static_cast<std::int32_t>(model_->patch[i]);
-    Vec3 way = Vec3::Zero();
-    for (const std::int32_t w : touched_) {
-      const auto k = static_cast<int>(model_->number[w]);
-      if (k >= 0)
-        way.noalias() += model_->patch_W.block<3, 3>(3 * i, 3 * k) * (turn(w).transpose() * vertex_force_[as_size(w)]);
-    }
-    way = turn(v) * way - dt_ * move_vertex(v, change_.data());
-    pushed_.push_back({v, way});
+    pushed_.push_back({v, turn(v) * (ways.segment<3>(3 * i) - dt_ * multiply(v, change_.data()))});
   }
 }
 
@@ -300,8 +331,9 @@ void ReducedBody::advance(double h, std::span<const Vec3> dv) noexcept {
 }
 
 void ReducedBody::update_vertex(int v) noexcept {
-  positions_[as_size(v)] = find_carried(v) + left_out_[as_size(v)] + move_vertex(v, since_.data());
-  velocities_[as_size(v)] = move_vertex(v, speed().data());
+  const VertexMotion motion = compute_motion(v);
+  positions_[as_size(v)] = find_carried(v) + left_out_[as_size(v)] + motion.way;
+  velocities_[as_size(v)] = motion.velocity;
 }
 
 void ReducedBody::refresh_slice() noexcept {

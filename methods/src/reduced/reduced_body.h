@@ -39,6 +39,8 @@ class ReducedBody final : public Body {
   /// How far the states are from those of the last look at the nodes.
   std::span<const double> since() const noexcept { return {since_.data(), as_size(kMaxStates)}; }
   const Nodes& nodes() const noexcept { return nodes_; }
+  /// Another number whenever nodes() have other places or frames; above 0.
+  double look() const noexcept { return look_; }
   struct VertexForce {
     std::int32_t vertex;
     Vec3 force;  ///< [N]
@@ -100,7 +102,13 @@ class ReducedBody final : public Body {
   }
   bool watches_all() const noexcept { return watched_.size() == positions_.size(); }
   void compute_change(Eigen::Ref<Eigen::VectorXd> change) const noexcept;
+  Vec3 multiply(int vertex, const double* states) const noexcept;
   Vec3 move_vertex(int vertex, const double* states) const noexcept;
+  struct VertexMotion {
+    Vec3 way;       ///< since the last look [m]
+    Vec3 velocity;  ///< [m/s]
+  };
+  VertexMotion compute_motion(int vertex) const noexcept;
   void push_states(int vertex, const Vec3& force, double* states) const noexcept;
   Mat3 compute_answer(int v, int w) const noexcept;
   void clear_forces() noexcept;
@@ -124,6 +132,7 @@ class ReducedBody final : public Body {
   using Carrier = SurfaceCarriers::Carrier;
   std::vector<int> carrier_begin_;  ///< of each vertex in carriers_
   std::vector<Carrier> carriers_;
+  double look_ = 0.0;
   double work_ = 0.0;                  ///< that contacts have done to the states since the start [J]
   std::vector<Vec3> velocities_;       ///< of the blocks
   std::vector<Vec3> left_out_;         ///< u [m]
@@ -143,15 +152,17 @@ class ReducedBody final : public Body {
   std::vector<LeftOut> pushed_;
   struct RowEntry {
     std::int32_t row, vertex;  ///< the latter among reached_
-    Vec3 value;
+    Vec3 value;                ///< in the frame of the vertex
   };
   std::vector<RowEntry> entries_;           ///< J
   std::vector<std::int32_t> reached_;       ///< vertices that J has
   std::vector<std::int32_t> reach_number_;  ///< of each vertex among those; −1: it is not
   Eigen::VectorXd since_, change_, push_;
-  mutable Eigen::VectorXd ahead_;          ///< scratch
-  Eigen::MatrixXd answers_;                ///< of reached_ to forces on them in a tick: three rows a vertex [m/N]
+  mutable Eigen::VectorXd ahead_;  ///< scratch
+  /// Of reached_ to forces on them in a tick: three rows a vertex, each in the frame of its vertex [m/N].
+  Eigen::MatrixXd answers_;
   Eigen::MatrixXd answers_J_, J_answers_;  ///< that times Jᵀ, and its transpose
+  Eigen::VectorXd patch_ways_;             ///< scratch: of the patch's vertices [m]
 };
 
 }  // namespace palpate::reduced

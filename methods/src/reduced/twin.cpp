@@ -158,6 +158,9 @@ void Twin::tell(Feedback& out) const noexcept {
     std::ranges::copy(s.body->since(), motion.since.begin());
     std::ranges::copy(s.body->speeds(), motion.speed.begin());
     std::ranges::copy(s.impulses, motion.impulses.begin());
+    // A message that was told of this look before still has it: nobody else writes there.
+    if (motion.look == s.body->look()) continue;
+    motion.look = s.body->look();
     const Nodes& nodes = s.body->nodes();
     std::copy_n(nodes.places().data()->data(), motion.places.size(), motion.places.begin());
     std::copy_n(nodes.turns().data()->data(), motion.turns.size(), motion.turns.begin());
