@@ -4,14 +4,16 @@
 #include <benchmark/benchmark.h>
 
 #include "palpate/bodies/beam_chain.h"
+#include "palpate/methods/compliance_settings.h"
 #include "palpate/methods/hand_driven.h"
 #include "palpate/scene/builtin.h"
 
 namespace palpate {
 namespace {
 
-void compliance_tick(benchmark::State& state) {
+void time_compliance_tick(benchmark::State& state, ComplianceSettings::Contacts contacts) {
   Scene scene = load_builtin_scene("wire-on-slab");
+  scene.methods.get<ComplianceSettings>("compliance").contacts = contacts;
   std::get<SceneChainTool>(scene.first().tool.kind).beams = static_cast<int>(state.range(0));
   World world = make_world(scene);
   const std::unique_ptr<Device> device = make_device(scene);
@@ -35,7 +37,17 @@ void compliance_tick(benchmark::State& state) {
   state.counters["contacts"] = result.contacts;
   state.counters["iterations"] = result.iterations;
 }
+/// Contacts that are found anew in every tick, the default.
+void compliance_tick(benchmark::State& state) {
+  time_compliance_tick(state, ComplianceSettings::Contacts::kLive);
+}
 BENCHMARK(compliance_tick)->Arg(10)->Arg(25)->Arg(50)->Unit(benchmark::kMicrosecond);
+
+/// Contacts of the model, the paper's.
+void compliance_tick_held(benchmark::State& state) {
+  time_compliance_tick(state, ComplianceSettings::Contacts::kHeld);
+}
+BENCHMARK(compliance_tick_held)->Arg(10)->Arg(25)->Arg(50)->Unit(benchmark::kMicrosecond);
 
 /// Sixty rows, twenty contacts along the chain.
 void chain_compliance(benchmark::State& state) {

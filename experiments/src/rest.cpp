@@ -47,7 +47,14 @@ ExperimentResult run_rest(const ExperimentOptions& options) {
     for (const char* method : {"reference", "compliance", "jacobian"}) {
       World world = make_world(scene);
       if (!find_method(method).refuse({world, make_tool_settings(scene), 0}).empty()) continue;
-      const SceneRun run = run_scene(scene, world, {.method = method});
+      SceneRunOptions once{.method = method};
+      once.control.stop = options.stop;
+      if (options.progress)
+        once.control.progress = [&](double t) {
+          options.progress(fmt::format("{}, {}", s.name, method), t / scene.run.seconds);
+        };
+      const SceneRun run = run_scene(scene, world, once);
+      if (run.summary.stopped) return out;
       const Vec3 force = compute_mean_force(run.data, 0.0);
       if (std::string_view(method) == "reference") {
         truth = force;

@@ -63,6 +63,20 @@ RunData run_truth(Scene scene, World& world, const ExperimentOptions& options) {
   return run(scene, world, options, "every tick, no delay");
 }
 
+/// A block under the scripted hand, and its truth, which all runs on it share.
+struct Block {
+  Block(double young_modulus, const ExperimentOptions& options)
+      : young(young_modulus),
+        scene(make_scene(young, make_scripted(), options)),
+        world(make_world(scene)),
+        truth(run_truth(scene, world, options)) {}
+
+  double young;  ///< [Pa]
+  Scene scene;
+  World world;
+  RunData truth;
+};
+
 double compute_error(const RunData& data, const RunData& truth) {
   return compute_wanted_metrics(data, &truth).force_error_relative;
 }
@@ -101,21 +115,19 @@ Truths compare_truths(double cell, const ExperimentOptions& options) {
 
 /// The paper's own lag, of one integration step of a few milliseconds, with its own contact scheme and with ours: the
 /// force within what a hand can just tell, about a tenth.
-void claim_paper_lag(const ExperimentOptions& options, std::vector<MeasuredClaim>& claims) {
+void claim_paper_lag(std::vector<Block>& blocks, const ExperimentOptions& options, std::vector<MeasuredClaim>& claims) {
   constexpr double kLag = 0.004;
-  for (const double young : kStiffnesses) {
-    const Scene original = make_scene(young, make_scripted(), options);
-    World world = make_world(original);
-    const RunData truth = run_truth(original, world, options);
+  for (Block& block : blocks) {
     for (const bool paper : {true, false}) {
-      Scene scene = original;
+      Scene scene = block.scene;
       set_slow_period(scene, kLag, 0.0);
       auto& settings = scene.methods.get<InterpolationSettings>("interpolation");
       if (paper) settings.contact = InterpolationSettings::Contact::kPaper;
-      const std::string name = fmt::format("E = {:.0f} kPa, {} scheme, shown one step of 4 ms late", 1e-3 * young,
+      const std::string name = fmt::format("E = {:.0f} kPa, {} scheme, shown one step of 4 ms late", 1e-3 * block.young,
                                            paper ? "the paper's" : "inelastic");
       claims.push_back({name + ": force error", "\"a few milliseconds … within the tolerance of human perception\"",
-                        compute_error(run(scene, world, options, name), truth), 10.0, Relation::kAtMost, "%"});
+                        compute_error(run(scene, block.world, options, name), block.truth), 10.0, Relation::kAtMost,
+                        "%"});
     }
   }
 }
@@ -138,13 +150,11 @@ constexpr Variant kVariants[] = {
     {"extrapolated, hand predicted", Display::kExtrapolate, Force::kEnd, true},
 };
 
-Table compare_variants(const ExperimentOptions& options, std::vector<RunData>& runs, Plot& plot) {
+Table compare_variants(Block& block, const ExperimentOptions& options, std::vector<RunData>& runs, Plot& plot) {
   constexpr double kPeriod = 0.02;
-  const Scene original = make_scene(2e4, make_scripted(), options);
-  World world = make_world(original);
-  const RunData truth = run_truth(original, world, options);
+  const RunData& truth = block.truth;
   Table table;
-  table.title = "E = 20 kPa, slow loop at 50 Hz";
+  table.title = fmt::format("E = {:.0f} kPa, slow loop at 50 Hz", 1e-3 * block.young);
   table.columns = {"force error", "largest jump in a tick", "delay"};
   plot.series.push_back({truth.name, {}, {}, SeriesStyle::kReference});
   const auto add_series = [](Series& to, const RunData& from) {
@@ -156,12 +166,12 @@ Table compare_variants(const ExperimentOptions& options, std::vector<RunData>& r
   add_series(plot.series[0], truth);
   for (const Variant& v : kVariants) {
     if (options.stop && options.stop->load()) break;
-    Scene scene = original;
+    Scene scene = block.scene;
     set_slow_period(scene, kPeriod, v.latency * kPeriod);
     scene.methods.get<InterpolationSettings>("interpolation").display = v.display;
     scene.methods.get<InterpolationSettings>("interpolation").force = v.force;
     scene.methods.get<InterpolationSettings>("interpolation").predict = v.predict;
-    RunData data = run(scene, world, options, v.name);
+    RunData data = run(scene, block.world, options, v.name);
     const Metrics m = compute_wanted_metrics(data, &truth);
     // A state is shown whole when its model is as old as it gets; a prediction is of a slow step later.
     const double shown = v.display == Display::kExtrapolate ? v.latency * kPeriod : m.model_age_max + scene.run.dt;
@@ -195,24 +205,25 @@ static ExperimentResult reproduce_delay(const ExperimentOptions& options) {
     errors.columns.push_back(fmt::format("{:.0f} ms", 2e3 * period));
     energies.columns.push_back(fmt::format("{:.0f} ms", 2e3 * period));
   }
-  claim_paper_lag(options, out.claims);
+  std::vector<Block> blocks;
+  blocks.reserve(std::size(kStiffnesses));
+  for (const double young : kStiffnesses) blocks.emplace_back(young, options);
+  claim_paper_lag(blocks, options, out.claims);
   double softest = 0.0, stiffest = 0.0, least = 0.0, most = 0.0;
-  for (const double young : kStiffnesses) {
+  for (Block& block : blocks) {
+    const double young = block.young;
     const std::string name = fmt::format("E = {:.0f} kPa", 1e-3 * young);
-    const Scene scripted = make_scene(young, make_scripted(), options),
-                felt = make_scene(young, make_simulated(), options);
-    World world = make_world(scripted);
-    const RunData truth = run_truth(scripted, world, options);
+    const Scene felt = make_scene(young, make_simulated(), options);
     TableRow error_row{name, {}}, energy_row{name, {}};
     for (const double period : kPeriods) {
       if (options.stop && options.stop->load()) break;
-      Scene scene = scripted;
+      Scene scene = block.scene;
       set_slow_period(scene, period, period);
-      const double error = compute_error(run(scene, world, options, name), truth);
+      const double error = compute_error(run(scene, block.world, options, name), block.truth);
       error_row.cells.push_back({format_quantity(error, "%")});
       scene = felt;
       set_slow_period(scene, period, period);
-      const RunData closed = run(scene, world, options, name + ", felt");
+      const RunData closed = run(scene, block.world, options, name + ", felt");
       const double energy = otaduy::compute_energy_peak(closed);
       const double unrest = closed.ticks.size() < 2
                                 ? kNotAvailable
@@ -235,7 +246,7 @@ static ExperimentResult reproduce_delay(const ExperimentOptions& options) {
   plot.y_label = "force";
   plot.y_unit = "N";
   std::vector<RunData> runs;
-  const Table variants = compare_variants(options, runs, plot);
+  const Table variants = compare_variants(blocks[1], options, runs, plot);
   Table truths;
   truths.title = "Explicit on nodes beside World's implicit reference on faces";
   truths.columns = {"mean force, nodes", "mean force, faces", "difference"};

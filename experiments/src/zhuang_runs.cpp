@@ -1,6 +1,7 @@
 #include "zhuang_runs.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace palpate::zhuang {
 
@@ -37,6 +38,22 @@ double compute_fastest(const World& world) {
     fastest = std::max(fastest, v.norm());
   }
   return fastest;
+}
+
+double find_largest(double guess, double stride, double near, const std::function<bool(double)>& is_good) {
+  double low = guess, high = guess;
+  if (is_good(guess)) {
+    do high *= stride;
+    while (is_good(high));
+  } else {
+    do low /= stride;
+    while (!is_good(low));
+  }
+  while (high / low > near) {
+    const double middle = std::sqrt(low * high);
+    (is_good(middle) ? low : high) = middle;
+  }
+  return low;
 }
 
 }  // namespace palpate::zhuang

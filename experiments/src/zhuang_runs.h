@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "otaduy_runs.h"
@@ -28,5 +29,10 @@ void set_slow_period(Scene& scene, double period, double latency);
 
 /// The largest speed of a node of the world's first body [m/s].
 double compute_fastest(const World& world);
+
+/// The largest value that is good, where all below it are good and all above are not: from `guess` in strides of the
+/// factor `stride` to the other side of it, then by halves until both sides are a factor of `near` apart. Returns the
+/// lower side. Each value that is asked about costs a run.
+double find_largest(double guess, double stride, double near, const std::function<bool(double)>& is_good);
 
 }  // namespace palpate::zhuang

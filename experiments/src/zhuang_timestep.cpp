@@ -75,15 +75,11 @@ Outcome press(const Scene& original, World& world, const Case& which, double dt)
 /// To 0.2 %.
 double find_largest_step(const Scene& scene, World& world, const Case& which, double guess,
                          const ExperimentOptions& options) {
-  double low = guess, high = guess;
-  while (press(scene, world, which, high).stable) high *= 1.3;
-  while (!press(scene, world, which, low).stable) low /= 1.3;
-  while (high / low > options.choose(1.002, 1.1)) {
-    if (options.stop && options.stop->load()) break;
-    const double middle = std::sqrt(low * high);
-    (press(scene, world, which, middle).stable ? low : high) = middle;
-  }
-  return low;
+  const auto is_stable = [&](double dt) {
+    // Once stopped, whatever ends the search soonest.
+    return options.stopped() ? dt < guess : press(scene, world, which, dt).stable;
+  };
+  return zhuang::find_largest(guess, 1.3, options.choose(1.002, 1.1), is_stable);
 }
 
 /// The ratio of steps at a depth [m], between the penalties that were tried; both are powers of the stiffness.

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 
+#include "../src/dervaux_pluck.h"
 #include "../src/dervaux_run.h"
 #include "../src/knott_scenes.h"
 #include "../src/zhuang_runs.h"
@@ -125,6 +128,44 @@ TEST(DervauxPlots, ReferenceIsDrawnAsTheTruthWhereverItStands) {
   EXPECT_EQ(plot.series[0].style, SeriesStyle::kMethod);
   EXPECT_EQ(plot.series[1].style, SeriesStyle::kReference);
   EXPECT_EQ(plot.series[1].y, std::vector<double>(3, 2.0));
+}
+
+TEST(DervauxPluck, PeakIsWhereTheSineIs_ThoughAnotherIsNear) {
+  constexpr double kDt = 1e-3;
+  std::vector<double> x;
+  for (int i = 0; i < 1000; ++i) {
+    const double t = kDt * i;
+    x.push_back(std::sin(2.0 * M_PI * 87.3 * t) + 2.0 * std::cos(2.0 * M_PI * 31.9 * t));
+  }
+  // A second of samples tells frequencies apart to less than a hertz; steps of the search are a thousandth.
+  EXPECT_NEAR(dervaux::find_peak(x, kDt, 80.0), 87.3, 0.3);
+  EXPECT_NEAR(dervaux::find_peak(x, kDt, 33.0), 31.9, 0.3);
+}
+
+// Backward Euler's own root: after n steps the phase of (1 − iωh)⁻ⁿ is that of the frequency that is seen.
+TEST(DervauxPluck, BackwardEulerSlowsAVibrationByItsRootsAngle) {
+  for (const double f : {5.0, 31.9, 88.0, 400.0}) {
+    for (const double h : {1e-4, 1e-3}) {
+      const double omega = 2.0 * M_PI * f;
+      const std::complex<double> root = 1.0 / std::complex<double>(1.0, -omega * h);
+      EXPECT_NEAR(dervaux::seen_at(f, h), std::arg(root) / (2.0 * M_PI * h), 1e-9 * f);
+      EXPECT_LT(dervaux::seen_at(f, h), f);
+    }
+    EXPECT_NEAR(dervaux::seen_at(f, 1e-7), f, 1e-6 * f) << "small steps see it as it is";
+  }
+}
+
+// cosh βL cos βL = 1 for a beam that is clamped at both ends; the scene's own material and length.
+TEST(DervauxPluck, ModesAreThoseOfAClampedBeamOfTheScene) {
+  const Scene scene = load_builtin_scene("two-beams");
+  const auto& tool = std::get<SceneChainTool>(scene.first().tool.kind);
+  EXPECT_EQ(tool.length, dervaux::kLength);
+  const double r = tool.radius, speed = std::sqrt(tool.material.young_modulus * 0.25 * r * r / tool.material.density);
+  for (int mode = 0; mode < 4; ++mode) {
+    const double beta = std::sqrt(2.0 * M_PI * dervaux::clamped_frequency(mode) / speed) * tool.length;
+    EXPECT_NEAR(std::cos(beta), 1.0 / std::cosh(beta), 1e-5) << mode;
+    EXPECT_NEAR(beta, (mode + 1.5) * M_PI, 0.02) << "the roots in their order";
+  }
 }
 
 // ---- Knott & Kuhlen 2015
@@ -323,6 +364,23 @@ TEST(ZhuangBlock, SlowPeriodAndLatencyAreSetApart) {
 TEST(ZhuangBlock, AtRestNothingMoves) {
   const World world = make_world(zhuang::make_pressed_block({}));
   EXPECT_EQ(zhuang::compute_fastest(world), 0.0);
+}
+
+TEST(ZhuangSearch, FindsTheLimitFromAnyGuess_AskingAboutItOnce) {
+  constexpr double kLimit = 3.7e-4, kNear = 1.002;
+  for (const double guess : {kLimit, 0.999 * kLimit, 1.001 * kLimit, 0.1 * kLimit, 20.0 * kLimit}) {
+    std::vector<double> asked;
+    const double found = zhuang::find_largest(guess, 1.3, kNear, [&](double value) {
+      asked.push_back(value);
+      return value <= kLimit;
+    });
+    EXPECT_LE(found, kLimit) << guess;
+    EXPECT_GT(found * kNear, kLimit) << guess;
+    // Strides to the limit and one beyond, then halves of the whole way: log2(ln 26 / ln 1.002) of them are below 11.
+    EXPECT_LE(static_cast<double>(asked.size()), std::abs(std::log(guess / kLimit) / std::log(1.3)) + 2.0 + 11.0)
+        << guess;
+    EXPECT_EQ(std::count(asked.begin(), asked.end(), guess), 1);
+  }
 }
 
 }  // namespace
