@@ -196,6 +196,7 @@ TEST(Sweep, ReportHasAMapForEachMethodAndALineInEachPlot) {
   EXPECT_EQ(report.plots[0].series.size(), 2u);
   EXPECT_EQ(report.plots[0].series[0].x, (std::vector<double>{20.0, 50.0}));
   EXPECT_NE(make_json(scene, sweep).find("\"friction\": 0.4"), std::string::npos);
+  EXPECT_EQ(report.subtitle.find("slow"), std::string::npos) << "the scene's own rate was not run";
 }
 
 TEST(Sweep, OfAStiffnessThatNothingHasIsRefused) {
