@@ -35,6 +35,7 @@ head -1 "$work/sweep" | grep -q "^force error of each method.* with the truth's 
 for rate in 0.001 5000 fast; do { "$palpate" run wall --rate $rate --lockstep --no-record 2>&1 || true; } | grep >/dev/null -- "--rate \"$rate\": must be a number of hertz from 0.1 to 1000" || fail "a rate of $rate Hz"; done
 "$palpate" advise sine-static --contact 0.2 --json | is_json take || fail "advise --json"
 "$palpate" advise sine-static --contact 0.2 | grep >/dev/null '^Take "method"' || fail "advise says what to take"
+"$palpate" advise sine-static --contact 0.2 | awk '$3 == "%" { print $2; ++n } END { exit n < 3 }' | sort -gc || fail "advise has the nearest first"
 "$palpate" run sine-static -m auto --lockstep --seconds 0.3 --no-record --json | grep >/dev/null '"method": "[a-z]' || fail "run -m auto"
 $has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without the viewer" || fail "view does not say that it is missing"
 ! $has_viewer || "$palpate" view wall --no-open --port 0 --seconds 0.5 --json | { head -1; cat >/dev/null; } | is_json url || fail "view --json"
