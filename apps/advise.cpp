@@ -1,5 +1,6 @@
 #include "palpate/experiments/advise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -43,8 +44,10 @@ void print_methods(const Scene& scene, const Advice& advice) {
   for (const SceneComparison::Part& part : hands)
     fmt::print(" {:>13}", kComparedHandNames[static_cast<std::size_t>(part.hand)]);
   fmt::print(" {:>10} {:>10}  {}\n", "tick p99", "step p99", "holds on this machine");
-  for (const NamedMetrics& m : advice.trial.leading().metrics) {
-    if (m.truth) continue;
+  std::vector<NamedMetrics> nearest_first = advice.trial.leading().metrics;
+  std::erase_if(nearest_first, [](const NamedMetrics& m) { return m.truth; });
+  std::ranges::stable_sort(nearest_first, {}, [](const NamedMetrics& m) { return m.metrics.force_error_rms; });
+  for (const NamedMetrics& m : nearest_first) {
     fmt::print("{:<24}", m.tool.empty() ? m.name : fmt::format("{}, {}", m.name, m.tool));
     for (const SceneComparison::Part& part : hands) fmt::print(" {:>13}", error_text(part.comparison, m));
     fmt::print(" {:>10} {:>10}  {}\n", format_quantity(m.metrics.tick_time_p99, "s"),

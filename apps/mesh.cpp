@@ -53,6 +53,7 @@ Json box_json(const BoundingBox& box) {
 struct SurfaceFaults {
   std::vector<MeshHole> holes;
   std::vector<SelfIntersection> crossings;
+  std::string crowded;  ///< edges of more than two triangles, in words
 };
 
 constexpr std::size_t kShownCrossings = 3;
@@ -69,6 +70,7 @@ Json faults_json(const SurfaceFaults& f) {
 void print_faults(const MeshCommand& options, const SurfaceFaults& f) {
   if (!f.holes.empty())
     fmt::print("holes   {}; closed by: palpate mesh {} --fill-holes -o FILE\n", describe_holes(f.holes), options.file);
+  if (!f.crowded.empty()) fmt::print("walls   {}\n", f.crowded);
   if (f.crossings.empty()) return;
   std::string places;
   for (std::size_t i = 0; i < std::min(f.crossings.size(), kShownCrossings); ++i) {
@@ -242,14 +244,15 @@ int volume_command(const MeshCommand& options) {
 /// Makes tets or hexes from the surface; adds to `json` or prints.
 void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json) {
   const TriangleTree tree(loaded.mesh);
-  double volume = 0.0;
+  double change = 0.0;
   std::string lost, finer;
   if (options.tets > 0.0) {
     const TetMesh mesh = make_tets(tree, options.tets);
     write_tets(options, mesh);
     const TetMeshReport report = check_tet_mesh(mesh);
-    volume = report.volume;
-    lost = compare_solid(tree, extract_surface(mesh).mesh, options.tets).describe();
+    const SolidFit fit = compare_solid(tree, extract_surface(mesh).mesh, options.tets);
+    change = fit.volume_change;
+    lost = fit.describe();
     finer = describe_refinement(tree, mesh.vertices.size(), options.tets);
     if (options.json) {
       json["tets"] = tets_json(mesh, report);
@@ -257,13 +260,16 @@ void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json
       print_tets("tets", mesh, report);
     }
   } else {
+    if (loaded.report.non_manifold_edges > 0) fail_input("{}: {}", options.file, describe_crowded_edges(loaded.mesh));
     if (!loaded.report.closed)
       fail_input("{}: the surface is open ({}); --voxels needs a closed one: --fill-holes closes it", options.file,
                  describe_holes(find_holes(loaded.mesh)));
     VoxelSettings settings;
     settings.cell = options.voxels;
     const HexGrid grid = make_voxels(tree, settings);
+    double volume = 0.0;
     for (const double fill : grid.fill) volume += fill * grid.cell.prod();
+    change = volume / compute_enclosed_volume(loaded.mesh) - 1.0;
     if (!options.output.empty()) {
       require_folder_of(options.output);
       VolumeWriteOptions write;
@@ -278,7 +284,6 @@ void make_solid(const MeshCommand& options, const LoadedMesh& loaded, Json& json
     if (!options.json)
       fmt::print("hexes: {} cells, {} vertices, filled {:.4g} m³\n", grid.hexes.size(), grid.vertices.size(), volume);
   }
-  const double change = volume / loaded.report.volume - 1.0;
   json["volume_change"] = change;
   json["warnings"] = Json::array();
   for (const std::string& warning : {lost, finer}) {
@@ -301,7 +306,8 @@ int surface_command(const MeshCommand& options) {
   file_options.scale = options.scale;
   file_options.repair.fill_holes = options.fill_holes;
   const LoadedMesh loaded = load_mesh(options.file, file_options);
-  const SurfaceFaults faults{find_holes(loaded.mesh), find_self_intersections(loaded.mesh)};
+  const SurfaceFaults faults{find_holes(loaded.mesh), find_self_intersections(loaded.mesh),
+                             describe_crowded_edges(loaded.mesh)};
   if (!solid && !options.output.empty()) {
     require_folder_of(options.output);
     write_mesh(options.output, loaded.mesh);

@@ -141,6 +141,11 @@ done
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > "$work/open.obj"
 refused 'closed' mesh "$work/open.obj" --tets 0.1
 refused 'closed' mesh "$work/open.obj" --voxels 0.1
+# A cube with a fin: three triangles at one edge.
+printf 'OFF\n9 13 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n0 -1 -1\n3 0 2 1\n3 1 2 3\n3 4 5 6\n3 5 7 6\n3 0 1 4\n3 1 5 4\n3 2 6 3\n3 3 6 7\n3 0 4 2\n3 2 4 6\n3 1 3 5\n3 3 7 5\n3 0 1 8\n' > "$work/fin.off"
+refused 'at 1 edge more than two triangles meet (around (0.5, 0, 0) m)' mesh "$work/fin.off" --tets 0.1
+refused 'at 1 edge more than two triangles meet (around (0.5, 0, 0) m)' mesh "$work/fin.off" --voxels 0.1
+body 'at 1 edge more than two triangles meet' '{"type":"rigid","shape":{"type":"mesh","file":"'"$work/fin.off"'"}}'
 refused 'already a surface' mesh "$work/open.obj" --surface "$work/x.obj"
 refused '--tets' mesh "$work/open.obj" --tets 0
 refused 'there is no folder' mesh "$work/hole.obj" -o "$work/no/such/folder/x.obj"

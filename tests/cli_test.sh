@@ -35,6 +35,7 @@ head -1 "$work/sweep" | grep -q "^force error of each method.* with the truth's 
 for rate in 0.001 5000 fast; do { "$palpate" run wall --rate $rate --lockstep --no-record 2>&1 || true; } | grep >/dev/null -- "--rate \"$rate\": must be a number of hertz from 0.1 to 1000" || fail "a rate of $rate Hz"; done
 "$palpate" advise sine-static --contact 0.2 --json | is_json take || fail "advise --json"
 "$palpate" advise sine-static --contact 0.2 | grep >/dev/null '^Take "method"' || fail "advise says what to take"
+"$palpate" advise sine-static --contact 0.2 | awk '$3 == "%" { print $2; ++n } END { exit n < 3 }' | sort -gc || fail "advise has the nearest first"
 "$palpate" run sine-static -m auto --lockstep --seconds 0.3 --no-record --json | grep >/dev/null '"method": "[a-z]' || fail "run -m auto"
 $has_viewer || { "$palpate" view wall 2>&1 || true; } | grep >/dev/null "without the viewer" || fail "view does not say that it is missing"
 ! $has_viewer || "$palpate" view wall --no-open --port 0 --seconds 0.5 --json | { head -1; cat >/dev/null; } | is_json url || fail "view --json"
@@ -97,6 +98,26 @@ sed -e 's/^8 12 0/8 10 0/' -e '/^3 1 3 5$/d' -e '/^3 3 7 5$/d' "$work/cube.off" 
 "$palpate" mesh "$work/open.off" | grep >/dev/null "^holes   1 hole: 4 edges, 1 m across, around (1, 0.5, 0.5) m" || fail "mesh says where holes are"
 "$palpate" mesh "$work/open.off" --fill-holes -o "$work/filled.off" | grep >/dev/null "1 hole filled" || fail "--fill-holes"
 "$palpate" mesh "$work/filled.off" | grep >/dev/null "closed.*volume 1 m" || fail "what was filled is closed"
+# Two cubes that touch along an edge are parted there; of a cube in a cube no finer cells are wanted than of one.
+python3 - "$work" <<'END'
+import sys
+def write(name, cubes):
+    points, faces = [], []
+    for low, size in cubes:
+        first = len(points) + 1
+        points += [[low[a] + size * (i >> a & 1) for a in range(3)] for i in range(8)]
+        for a, b, c, d in ((0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)):
+            faces += [(first + a, first + b, first + c), (first + a, first + c, first + d)]
+    with open(f"{sys.argv[1]}/{name}.obj", "w") as file:
+        for p in points: print("v", *p, file=file)
+        for f in faces: print("f", *f, file=file)
+write("touching", [((0, 0, 0), 1), ((1, 1, 0), 1)])
+write("nested", [((0, 0, 0), 1), ((0.25, 0.25, 0.25), 0.5)])
+END
+"$palpate" mesh "$work/touching.obj" --tets 0.25 > "$work/out" && grep -q "closed.*volume 2 m" "$work/out" && grep -q "1 edge parted" "$work/out" || fail "cubes that touch: $(cat "$work/out")"
+for way in tets voxels; do
+  "$palpate" mesh "$work/nested.obj" --$way 0.1 --json | python3 -c 'import json, sys; m = json.load(sys.stdin); sys.exit(abs(m["volume_change"]) > 0.03 or m["warnings"] != [])' || fail "a cube in a cube, --$way"
+done
 # Two corners of cubes that touch: one vertex, said in the singular.
 awk 'NR > 2 && NF == 3 { print "v", $1, $2, $3 } NR > 2 && NF == 4 { print "f", $2 + 1, $3 + 1, $4 + 1 }' "$work/cube.off" > "$work/two.obj"
 awk 'NR > 2 && NF == 3 { print "v", $1 + 1, $2 + 1, $3 + 1 } NR > 2 && NF == 4 { print "f", $2 + 9, $3 + 9, $4 + 9 }' "$work/cube.off" >> "$work/two.obj"

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "palpate/core/error.h"
+#include "palpate/methods/live_limits.h"
 #include "palpate/methods/registry.h"
+#include "palpate/scene/warnings.h"
 
 namespace palpate {
 namespace {
@@ -45,6 +47,7 @@ SceneRun run_trial(const Scene& scene, const std::string& method, const AdviceOp
 struct SceneFacts {
   bool moves = false, soft = false, rigid = false;
   bool point = false;  ///< all hands hold points
+  bool few = false;    ///< so few rigid bodies that live contacts have them in the tick
 
   explicit SceneFacts(const Scene& scene) {
     point = std::ranges::all_of(
@@ -54,6 +57,7 @@ struct SceneFacts {
       rigid = rigid || std::holds_alternative<SceneRigid>(body.kind);
     }
     moves = soft || rigid;
+    few = scene.tools.size() == 1 && count_rigid(scene) <= kMaxLiveRigid;
   }
 };
 
@@ -75,9 +79,11 @@ Guess guess(const std::string& method, const SceneFacts& facts) {
   }
   if (method == "reduced")
     return facts.soft ? Guess{0, "the nearest on soft bodies, and the dearest tick"}
-                      : Guess{5, "steps all that moves in the tick: for a few bodies"};
+                      : Guess{facts.few ? 0 : 5, "steps all that moves in the tick: for a few bodies"};
   if (!facts.soft) {
-    if (method == "accelerance") return {0, "rigid bodies that move are what it is made for"};
+    if (method == "accelerance") return {facts.few ? 2 : 0, "rigid bodies that move are what it is made for"};
+    if (facts.few && (method == "jacobian" || method == "compliance"))
+      return {1, "the few rigid bodies move in its tick as they are, with all contacts"};
     if (method == "jacobian") return {10, "rigid bodies near the tool go on in its tick, with their contacts"};
     if (method == "compliance") return {40, "made for soft bodies; far off among loose ones"};
     return {kLate, "made for other worlds"};

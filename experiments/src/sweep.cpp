@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "palpate/core/error.h"
+#include "palpate/core/version.h"
 
 namespace palpate {
 namespace {
@@ -168,7 +169,9 @@ Sweep sweep_scene(const Scene& scene, const SweepOptions& options) {
 Report make_report(const Scene& scene, const Sweep& sweep) {
   Report report;
   report.title = fmt::format("{}: methods over rates and materials", scene.name);
-  report.subtitle = describe_run(scene);
+  // Without the scene's own slow rate: the tables have those of the runs.
+  report.subtitle = fmt::format("{} hand, {} s, fast {:.4g} Hz, Palpate {}", describe_hands(scene), scene.run.seconds,
+                                1.0 / scene.run.dt, kVersion);
   if (!scene.description.empty()) report.paragraphs.push_back(scene.description);
   report.paragraphs.push_back(fmt::format(
       "Relative force error against the truth, {}. A cell is pale where the error is below the {:.0f} % that a "

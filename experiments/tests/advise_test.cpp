@@ -36,6 +36,20 @@ TEST(Advise, SuggestionsHaveEveryMethodOnceAndThoseThatCannotWorkLast) {
   }
 }
 
+// Measured (docs/choosing-a-method.md): among a few rigid bodies those that have them in the tick are the truth.
+TEST(Advise, SuggestsWhatHasRigidBodiesInTheTickWhereTheyAreFew) {
+  Scene scene = load_builtin_scene("cubes");
+  const auto first = [&] {
+    World world = make_world(scene);
+    return suggest_methods(scene, world).front().method;
+  };
+  EXPECT_EQ(first(), "accelerance") << "thirty";
+  for (SceneBody& body : scene.bodies) {
+    if (auto* rigid = std::get_if<SceneRigid>(&body.kind)) rigid->copies.x = rigid->copies.y = 1;
+  }
+  EXPECT_EQ(first(), "reduced") << "three";
+}
+
 TEST(Advise, TakesTheMethodNearestToTheTruthOfItsTrial) {
   const Scene scene = short_scene("soft-block", 1.0);
   const Advice advice = advise(scene, {.contact_seconds = 0.1});
@@ -182,6 +196,7 @@ TEST(Sweep, ReportHasAMapForEachMethodAndALineInEachPlot) {
   EXPECT_EQ(report.plots[0].series.size(), 2u);
   EXPECT_EQ(report.plots[0].series[0].x, (std::vector<double>{20.0, 50.0}));
   EXPECT_NE(make_json(scene, sweep).find("\"friction\": 0.4"), std::string::npos);
+  EXPECT_EQ(report.subtitle.find("slow"), std::string::npos) << "the scene's own rate was not run";
 }
 
 TEST(Sweep, OfAStiffnessThatNothingHasIsRefused) {

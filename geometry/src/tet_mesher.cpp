@@ -179,12 +179,12 @@ TetMesh make_tets(const ImplicitFunction& f, const BoundingBox& box, double cell
 
 TetMesh make_tets(const TriangleTree& surface, double cell) {
   const MeshReport report = check_mesh(surface.mesh());
+  if (report.non_manifold_edges > 0) fail_input("tets: {}", describe_crowded_edges(surface.mesh()));
   if (report.boundary_edges > 0)
     fail_input(
         "tets: the surface must be closed; this one has {}. --fill-holes of palpate mesh closes them, or "
         "\"repair\": true in a scene's mesh",
         describe_holes(find_holes(surface.mesh())));
-  if (report.non_manifold_edges > 0) fail_input("tets: {}", describe_crowded_edges(surface.mesh()));
   if (!report.consistent || !(report.volume > 0.0)) {
     fail_input("tets: the surface must be closed and oriented outward: {}", report.describe());
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "palpate/bodies/fem_body.h"
+#include "palpate/methods/live_limits.h"
 #include "palpate/methods/method.h"
 
 // What passes between the halves of a method whose contacts live in the fast loop (live.h). How large a message is
@@ -19,7 +20,7 @@ inline constexpr int kMaxKnown = 96;      ///< nodes of one body whose answer is
 inline constexpr int kMaxContacts = 240;  ///< of a tick, that the slow loop is told of
 /// Bodies beside the tool that a tick has time for as themselves: it solves them as the world does. A pile of thirty
 /// took 0.6 ms in the median and 3.5 ms at p99.
-inline constexpr std::size_t kMaxWhole = 8;
+inline constexpr std::size_t kMaxWhole = kMaxLiveRigid;
 
 /// A soft body as the fast loop meets it. Nodes lie on the path that the slow step gave them, under the forces that the
 /// tool had in that step, and u away from it. A force f then moves them in a tick of dt by

@@ -100,7 +100,10 @@ struct AddBody {
   void operator()(const SceneRigid& r) const {
     RigidBodySettings s;
     s.surface = make_surface(r.shape, scene_file);
-    if (const MeshReport report = check_mesh(s.surface); !report.closed)
+    const MeshReport report = check_mesh(s.surface);
+    if (report.non_manifold_edges > 0)
+      fail_input("a rigid body needs a closed surface; of this one, {}", describe_crowded_edges(s.surface));
+    if (!report.closed)
       fail_input("a rigid body needs a closed surface; this one has {}; \"repair\": true in a mesh shape fills them",
                  describe_holes(find_holes(s.surface)));
     s.mass = compute_mass_properties(s.surface, r.density);

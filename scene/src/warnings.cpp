@@ -10,6 +10,8 @@
 #include "palpate/geometry/mesh_check.h"
 #include "palpate/geometry/mesh_file.h"
 #include "palpate/geometry/solid_fit.h"
+#include "palpate/methods/compliance_settings.h"
+#include "palpate/methods/live_limits.h"
 
 namespace palpate {
 namespace {
@@ -237,6 +239,15 @@ int count_fixed(const WorldBody& body) {
   return dynamic_cast<const BeamChain*>(body.body.get()) ? fixed / 2 : fixed;
 }
 
+std::size_t count_rigid(const Scene& scene) {
+  std::size_t count = 0;
+  for (const SceneBody& body : scene.bodies) {
+    if (const auto* rigid = std::get_if<SceneRigid>(&body.kind))
+      count += as_size(rigid->copies.x) * as_size(rigid->copies.y) * as_size(rigid->copies.z);
+  }
+  return count;
+}
+
 std::string find_method_warning(const Scene& scene, std::string_view method) {
   const auto is_tied = [&](const SceneBody& body) {
     return std::ranges::any_of(scene.joints,
@@ -253,7 +264,10 @@ std::string find_method_warning(const Scene& scene, std::string_view method) {
         "method {}: between two slow steps a soft surface is a wall to it, so that its force is further from the truth "
         "than the last one held (\"direct\"); take {}\"jacobian\", or ask `palpate advise`",
         method, alone ? "\"reduced\" or " : "");
-  if ((method == "compliance" || method == "double_coupling") && std::ranges::any_of(scene.bodies, is_loose) &&
+  // With live contacts a few rigid bodies are in its tick as themselves.
+  const bool live = method == "compliance" && alone && count_rigid(scene) <= kMaxLiveRigid &&
+                    scene.methods.get<ComplianceSettings>("compliance").contacts == ComplianceSettings::Contacts::kLive;
+  if ((method == "compliance" || method == "double_coupling") && !live && std::ranges::any_of(scene.bodies, is_loose) &&
       std::ranges::none_of(scene.bodies, is_soft))
     return fmt::format(
         "method {}: it is made for soft bodies; where rigid ones lie loose its bodies come to lie elsewhere than they "

@@ -55,6 +55,7 @@ void suggest_scale(OpenedMesh& m) {
 }
 
 std::string find_soft_refusal(const MeshReport& r) {
+  if (r.non_manifold_edges > 0) return "more than two triangles meet at some of its edges, so that it has no inside";
   if (!r.closed) return "it is open, so that it has no inside";
   if (!r.consistent) return "its triangles do not agree which side is outside";
   return r.volume > 0.0 ? "" : "it encloses no volume";

@@ -260,5 +260,8 @@ document.addEventListener("keydown", (e) => {
 Object.assign(window, {
   palpate: { devices: () => devices.list, picture: () => view.picture(), frame: () => frame && { ...frame, ...frame.tools[hand.tool] }, tool: () => hand.tool, state: () => state, toScreen: (p: number[]) => view.toScreen(p), page: () => hand.page, framed: () => view.seenOnPage, lost: () => view.lost, glides: () => view.glides, grids: () => view.gridBoxes(), bodies: () => view.vertices, plotted: () => plots.span, percentiles: () => plots.percentiles, sets: () => view.sets, reduced: () => view.reduced, pace: () => ({ cost: pace.cost, slow: pace.slow, pictures: pace.pictures, time: performance.now() }) },
 });
-setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const followSystem = () => setTheme(dark.matches ? "dark" : "light");
+dark.addEventListener("change", followSystem);
+followSystem();
 requestAnimationFrame(draw);

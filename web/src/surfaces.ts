@@ -1,11 +1,10 @@
 // Surfaces of bodies: smooth where they are smooth, and coloured by what happens to them.
 import * as THREE from "three";
-import { Body, Mesh } from "./frame";
+import { splitCreases } from "./creases";
+import { Body } from "./frame";
 import { ghostOf } from "./tool_marks";
 
 export type Colouring = "plain" | "deformation" | "stress";
-
-const kCrease = Math.cos((65 * Math.PI) / 180);
 
 /// From nothing to the scale's end, as the legend in app.css has it.
 const kRamp: [number, number, number][] = [[0.87, 0.86, 0.84], [0.98, 0.77, 0.38], [0.85, 0.27, 0.16], [0.42, 0.04, 0.26]];
@@ -21,49 +20,6 @@ const kTable = (() => {
   }
   return table;
 })();
-
-/// Vertices apart where faces meet at more than 65°, so that edges look sharp and all else smooth: for every corner of
-/// every triangle the vertex to draw, and for every vertex to draw the body's.
-function splitCreases({ positions, triangles }: Mesh): { index: Uint32Array; source: Uint32Array } {
-  const vertices = positions.length / 3;
-  const normals = new Float32Array(triangles.length);
-  const first = new Uint32Array(vertices + 1); // of the corners around each vertex, in `around`
-  for (let f = 0; f < triangles.length; f += 3) {
-    const [a, b, c] = [3 * triangles[f], 3 * triangles[f + 1], 3 * triangles[f + 2]];
-    const ux = positions[b] - positions[a], uy = positions[b + 1] - positions[a + 1], uz = positions[b + 2] - positions[a + 2];
-    const vx = positions[c] - positions[a], vy = positions[c + 1] - positions[a + 1], vz = positions[c + 2] - positions[a + 2];
-    const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx;
-    const length = Math.sqrt(x * x + y * y + z * z) || 1;
-    normals[f] = x / length;
-    normals[f + 1] = y / length;
-    normals[f + 2] = z / length;
-    for (let k = 0; k < 3; ++k) ++first[triangles[f + k] + 1];
-  }
-  for (let v = 0; v < vertices; ++v) first[v + 1] += first[v];
-  const next = first.slice();
-  const around = new Uint32Array(triangles.length);
-  for (let corner = 0; corner < triangles.length; ++corner) around[next[triangles[corner]]++] = corner;
-  const index = new Uint32Array(triangles.length);
-  const source: number[] = [];
-  const leaders: number[] = []; // of each vertex to draw, the face that it began with
-  for (let v = 0; v < vertices; ++v) {
-    const begin = source.length;
-    for (let i = first[v]; i < first[v + 1]; ++i) {
-      const f = around[i] - (around[i] % 3);
-      let group = begin;
-      for (; group < source.length; ++group) {
-        const g = leaders[group];
-        if (normals[f] * normals[g] + normals[f + 1] * normals[g + 1] + normals[f + 2] * normals[g + 2] > kCrease) break;
-      }
-      if (group === source.length) {
-        source.push(v);
-        leaders.push(f);
-      }
-      index[around[i]] = group;
-    }
-  }
-  return { index, source: Uint32Array.from(source) };
-}
 
 export class SurfaceMesh {
   readonly mesh: THREE.Mesh<THREE.BufferGeometry, THREE.MeshStandardMaterial>;

@@ -33,6 +33,13 @@ test("a scene with a slow loop never claims to have none", async () => {
   assert.ok(ages.every((a) => /^(–|\d+ ms)$/.test(a)), ages.join());
 });
 
+test("the page is light or dark as the system is, also when that changes", async () => {
+  for (const colorScheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme });
+    await viewer.until((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+  }
+});
+
 test("what one needs first is on the first screen", async () => {
   const areSeen = (all) => document.documentElement.scrollWidth <= innerWidth && all.every((q) => {
     const r = document.querySelector(q).getBoundingClientRect();

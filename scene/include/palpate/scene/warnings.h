@@ -37,6 +37,9 @@ int count_fixed(const WorldBody& body);
 /// mesh that the cell loses or that cost many times its nodes. `world` is as make_world() gives it.
 std::vector<std::string> find_world_warnings(const Scene& scene, const World& world);
 
+/// Rigid bodies of a scene, copies among them, without its tools.
+std::size_t count_rigid(const Scene& scene);
+
 /// Why a method that works on this scene is a poor choice there, by what is in the scene, and what to take instead;
 /// empty: nothing is known against it. Measured in docs/choosing-a-method.md.
 std::string find_method_warning(const Scene& scene, std::string_view method);
