@@ -6,6 +6,8 @@
 #include "../src/reduced/aged_factors.h"
 #include "../src/reduced/choice.h"
 #include "../src/reduced/energy_guard.h"
+#include "../src/reduced/flat.h"
+#include "../src/reduced/reduction.h"
 #include "live_rig.h"
 
 // The parts that a model of `reduced` is made by.
@@ -68,6 +70,38 @@ struct Block {
     body.set_positions(places);
   }
 };
+
+// The first two models are of the same tick, and the fast loop goes on with the first while the second is made: only their
+// numbers tell whose states it speaks of.
+TEST(Reduction, StatesAreThoseOfTheModelWithTheirNumber) {
+  Block block;
+  Reduction reduction(block.body, {.dt = 0.001, .slow_period = 0.05}, nullptr);
+  const auto vertices = static_cast<int>(block.body.surface().positions.size());
+  const BodyLayout layout(vertices, block.body.node_count(), 0, 0);
+  std::array<std::vector<double>, 2> models;
+  for (std::size_t k = 0; k < 2; ++k) {
+    models[k].assign(layout.model_size(), 0.0);
+    Reduction::Distances distances{std::vector(as_size(vertices), 1.0), std::vector(as_size(vertices), 1.0)};
+    distances.tools[k == 0 ? 0 : as_size(vertices) / 2] = 0.0;  // so that they differ
+    ASSERT_TRUE(reduction.make_model({k + 1, 0, 0.0}, distances, layout.view(models[k].data())));
+  }
+  std::vector<double> feedback(layout.feedback_size(), 0.0);
+  const auto motion = layout.motion(feedback.data());
+  const Eigen::VectorXd speed = make_random(kMaxStates, 1, 4);
+  std::copy(speed.begin(), speed.end(), motion.speed.begin());
+  std::copy_n(block.body.positions().data()->data(), motion.places.size(), motion.places.begin());
+  for (std::size_t i = 0; i < motion.turns.size(); i += 9) Eigen::Map<Mat3>(&motion.turns[i]).setIdentity();
+  const auto expected = [&](std::size_t k) {
+    return Eigen::VectorXd(layout.view(models[k].data()).node_Phi.cast<double>() * speed);
+  };
+  ASSERT_GT((expected(0) - expected(1)).norm(), 0.1 * expected(0).norm());
+  std::uint64_t tick = 1;
+  for (const std::size_t k : {0u, 1u, 0u}) {
+    reduction.follow({tick++, k + 1, layout.motion(std::as_const(feedback).data())});
+    // A model has Φ in single precision.
+    EXPECT_LT((flat(block.body.velocities()) - expected(k)).norm(), 1e-5 * expected(k).norm()) << "model " << k + 1;
+  }
+}
 
 TEST(AgedFactors, FactorIsThatOfTheStepInWhichItWasBegun) {
   Block block;

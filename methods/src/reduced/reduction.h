@@ -9,8 +9,8 @@
 #include "palpate/bodies/elastic_forces.h"
 #include "palpate/bodies/fem_body.h"
 #include "palpate/core/second_thread.h"
-#include "reduced/aged_factors.h"
-#include "reduced/messages.h"
+#include "aged_factors.h"
+#include "messages.h"
 
 namespace palpate::reduced {
 
