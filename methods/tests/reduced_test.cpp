@@ -184,8 +184,8 @@ TEST(Reduced, BodyThatSwaysFarHasTheForcesOfItsElementsBetweenTwoModels) {
   EXPECT_LT(compute_sway_error(sway("reference", 1, 50), sway("reduced", 50, 50)), 0.06);
 }
 
-// A softer one, which leans by a quarter of its height: forces that hold its weight turn with its elements, and the basis
-// has to have what they do then.
+// A softer one, which leans by a quarter of its height: forces that hold its weight turn with its elements, and the
+// basis has to have what they do then.
 TEST(Reduced, BodyThatLeansFarFollowsTheTruthAtTenHertz) {
   EXPECT_LT(compute_sway_error(sway("reference", 1, 100, 0, 1000.0), sway("reduced", 100, 100, 0, 1000.0)), 0.03);
 }

@@ -71,8 +71,8 @@ struct Block {
   }
 };
 
-// The first two models are of the same tick, and the fast loop goes on with the first while the second is made: only their
-// numbers tell whose states it speaks of.
+// The first two models are of the same tick, and the fast loop goes on with the first while the second is made: only
+// their numbers tell whose states it speaks of.
 TEST(Reduction, StatesAreThoseOfTheModelWithTheirNumber) {
   Block block;
   Reduction reduction(block.body, {.dt = 0.001, .slow_period = 0.05}, nullptr);

@@ -258,18 +258,20 @@ void Reduction::go_ahead(double ahead) {
   place_ = flat(body_.positions());
   body_.compute_elastic_forces(as_nodes(start_elastic_));
   elastic_ = start_elastic_;
-  predicted_.resize(place_.size(), 0);
-  force_changes_ = predicted_;
   bool moved = false;
   if (ahead > 0.0 && followed_) {
     Eigen::VectorXd way = predict_way(ahead);
     way *= limit_stretch(way);
-    if (way.allFinite()) {
+    moved = way.allFinite() && predicted_.allFinite() && force_changes_.allFinite();
+    if (moved) {
       way += place_;
       body_.set_positions(as_nodes(way));
       body_.compute_elastic_forces(as_nodes(elastic_));
-      moved = true;
     }
+  }
+  if (!moved) {
+    predicted_.resize(place_.size(), 0);
+    force_changes_.resize(place_.size(), 0);
   }
   ahead_place_ = flat(body_.positions());
   compute_turned(body_.positions(), ahead_turned_);

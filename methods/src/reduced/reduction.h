@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "aged_factors.h"
+#include "messages.h"
 #include "palpate/bodies/elastic_forces.h"
 #include "palpate/bodies/fem_body.h"
 #include "palpate/core/second_thread.h"
-#include "aged_factors.h"
-#include "messages.h"
 
 namespace palpate::reduced {
 
@@ -156,7 +156,7 @@ class Reduction {
   Eigen::VectorXd ahead_place_;              ///< and where the body is linearised [m]
   Eigen::VectorXd start_velocity_;           ///< at that tick, in the nodes' frames where it is linearised [m/s]
   static constexpr int kSamples = 3;
-  Eigen::MatrixXd predicted_;                      ///< velocities when the model comes and later [m/s]; or none
+  Eigen::MatrixXd predicted_;  ///< velocities when the model comes and later [m/s]; or none
   /// What forces will have changed by when the model comes and when the next one does, in the nodes' frames [N]; or
   /// none. Nothing else tells the basis how a body yields to forces that turn with it.
   Eigen::MatrixXd force_changes_;

@@ -76,7 +76,9 @@ bool SlowReduced::make_model(std::uint64_t tick, double ahead, Model& model) {
   bool good = true;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     compute_distances(layout_.soft[k], reductions_[k]);
-    good = reductions_[k].make_model({model.number, tick, ahead}, distances_, layout_.reduced[k].view(model.numbers())) && good;
+    good =
+        reductions_[k].make_model({model.number, tick, ahead}, distances_, layout_.reduced[k].view(model.numbers())) &&
+        good;
   }
   return good;
 }

@@ -54,11 +54,11 @@ class Twin {
   std::uint64_t tick_ = 0;
   std::uint64_t model_number_ = 0, sequence_ = 0;  ///< of the model in use
   std::int32_t age_ = 0;                           ///< of that model when it came [ticks]
-  StepReport step_;                              ///< of the last tick
-  std::uint64_t next_look_ = 1;                  ///< tick before which soft bodies are told again what is near them
-  std::vector<BoundingBox> regions_;             ///< of each body of the world, in which it is expected until then
-  std::vector<BoundingBox> others_;              ///< scratch: those that one body may meet
-  std::vector<ContactShape::Plane> planes_;      ///< of the world, as far as something may come to them
+  StepReport step_;                                ///< of the last tick
+  std::uint64_t next_look_ = 1;                    ///< tick before which soft bodies are told again what is near them
+  std::vector<BoundingBox> regions_;               ///< of each body of the world, in which it is expected until then
+  std::vector<BoundingBox> others_;                ///< scratch: those that one body may meet
+  std::vector<ContactShape::Plane> planes_;        ///< of the world, as far as something may come to them
 };
 
 }  // namespace palpate::reduced
