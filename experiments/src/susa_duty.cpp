@@ -290,11 +290,9 @@ ExperimentResult run_susa_duty(const ExperimentOptions& options) {
       "processor (the paper, too, \"used a CPU clock\") and, where it says so, by the clock on the wall.",
       fmt::format(
           "Steps in which bodies turn far are divided, and cubes that the paper's form throws about do. With ten cubes "
-          "a "
-          "slow step of the paper to the letter takes {:.1f} times that of impulse, and {:.1f} times with steps that "
+          "a slow step of the paper to the letter takes {:.1f} times that of impulse, and {:.1f} times with steps that "
           "are not divided, its largest duty factor being {:.2f} and {:.2f}; without test simulations it is {:.1f} "
-          "times "
-          "and {:.1f} times.",
+          "times and {:.1f} times.",
           ten.letter.duty / ten.impulse.duty, ten.letter_whole.duty / ten.impulse_whole.duty,
           largest_of_steps(ten.letter), largest_of_steps(ten.letter_whole),
           without_tests(ten.letter) / ten.impulse.duty, without_tests(ten.letter_whole) / ten.impulse_whole.duty)};
