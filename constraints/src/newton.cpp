@@ -76,6 +76,7 @@ void NewtonSteps::reserve(int rows) {
   A_.resize(n * n);
   for (std::vector<double>* v : {&own_, &centre_, &lambda_, &delta_, &step_, &pushed_, &rhs_}) v->resize(n);
   row_.resize(n);
+  known_.resize(n);
   active_.reserve(n);
 }
 
@@ -83,16 +84,14 @@ void NewtonSteps::start(const ConstraintProblem& problem, bool pyramid) noexcept
   problem_ = &problem;
   pyramid_ = pyramid;
   rows_ = problem.rows();
-  DenseMap W(W_.data(), rows_, rows_);
-  problem.assemble_dense(W);
+  std::fill_n(known_.begin(), rows_, 0);
   most_force_ = 0.0;
   for (int i = 0; i < rows_; ++i) {
-    W(i, i) += problem.compliance()[at_row(i)];
-    own_[at_row(i)] = W(i, i);
+    const double w = problem.compute_own_compliance(i) + problem.compliance()[at_row(i)];
+    own_[at_row(i)] = w;
     row_[at_row(i)] = {};
-    row_[at_row(i)].w = W(i, i);
-    if (W(i, i) > 0.0)
-      most_force_ = std::max(most_force_, kMostForce * std::abs(problem.delta_free()[at_row(i)]) / W(i, i));
+    row_[at_row(i)].w = w;
+    if (w > 0.0) most_force_ = std::max(most_force_, kMostForce * std::abs(problem.delta_free()[at_row(i)]) / w);
   }
   for (const Constraint& c : problem.constraints()) {
     if (c.kind != ConstraintKind::kContact) continue;
@@ -100,16 +99,35 @@ void NewtonSteps::start(const ConstraintProblem& problem, bool pyramid) noexcept
       Row& row = row_[at_row(c.first_row + i)];
       row.normal = c.first_row;
       row.friction = c.friction;
-      if (!pyramid) row.w = 0.5 * (W(c.first_row + 1, c.first_row + 1) + W(c.first_row + 2, c.first_row + 2));
+      if (!pyramid) row.w = 0.5 * (own_[at_row(c.first_row + 1)] + own_[at_row(c.first_row + 2)]);
     }
+  }
+}
+
+void NewtonSteps::fill_column(int j) noexcept {
+  double* to = W_.data() + at_row(rows_) * at_row(j);
+  std::fill_n(to, rows_, 0.0);
+  problem_->add_column(j, {to, at_row(rows_)});
+  to[j] = own_[at_row(j)] * (1.0 + share_);
+  known_[at_row(j)] = 1;
+}
+
+const double* NewtonSteps::column(int j) noexcept {
+  if (!known_[at_row(j)]) fill_column(j);
+  return W_.data() + at_row(rows_) * at_row(j);
+}
+
+void NewtonSteps::add_product(std::span<const double> x, double* out) noexcept {
+  for (int j = 0; j < rows_; ++j) {
+    if (x[at_row(j)] == 0.0) continue;
+    VectorMap(out, rows_) += x[at_row(j)] * Eigen::Map<const Eigen::VectorXd>(column(j), rows_);
   }
 }
 
 void NewtonSteps::set_springs(double share, std::span<const double> centre) noexcept {
   share_ = share;
-  DenseMap W(W_.data(), rows_, rows_);
   for (int i = 0; i < rows_; ++i) {
-    W(i, i) = own_[at_row(i)] * (1.0 + share);
+    W_[at_row(rows_) * at_row(i) + at_row(i)] = own_[at_row(i)] * (1.0 + share);
     centre_[at_row(i)] = centre[at_row(i)];
   }
 }
@@ -127,11 +145,12 @@ bool NewtonSteps::evaluate() noexcept {
   VectorMap delta(delta_.data(), rows_);
   const VectorMap lambda(lambda_.data(), rows_), own(own_.data(), rows_), centre(centre_.data(), rows_);
   std::copy_n(problem_->delta_free().begin(), rows_, delta_.begin());
-  delta.noalias() += DenseMap(W_.data(), rows_, rows_) * lambda;
+  add_product(lambda_, delta_.data());
   delta -= share_ * own.cwiseProduct(lambda);
   metres_ = residual().metres;
   delta += share_ * own.cwiseProduct(lambda - centre);
-  sprung_metres_ = residual().metres;
+  // Weak springs only pick one of many answers: how far those are met nobody asks.
+  sprung_metres_ = share_ > kLeastShare ? residual().metres : metres_;
   return std::isfinite(metres_);
 }
 
@@ -201,18 +220,18 @@ void NewtonSteps::assemble_tangent(int at) noexcept {
   const Row& row = row_[at_row(i)];
   const int n = static_cast<int>(active_.size());
   DenseMap A(A_.data(), n, n);
-  const DenseMap W(W_.data(), rows_, rows_);
   const int other = i == row.normal + 1 ? i + 1 : i - 1;
   const bool slips = row.state == RowState::kSlip;
   // (I − n nᵀ) β: this tangent's row of it.
   const double own = slips ? row.beta * (1.0 - row.direction * row.direction) : 0.0;
   const double cross = slips ? -row.beta * row.direction * row_[at_row(other)].direction : 0.0;
   for (int j = 0; j < n; ++j) {
-    const int column = active_[at_row(j)];
-    double a = own * W(i, column) + cross * W(other, column);
-    if (column == i) a += row.w * (1.0 - own);
-    if (slips && column == other) a -= row.w * cross;
-    if (column == row.normal) a -= row.w * row.friction * row.direction;
+    const int k = active_[at_row(j)];
+    const double* W_k = column(k);
+    double a = own * W_k[i] + cross * W_k[other];
+    if (k == i) a += row.w * (1.0 - own);
+    if (slips && k == other) a -= row.w * cross;
+    if (k == row.normal) a -= row.w * row.friction * row.direction;
     A(at, j) = a;
   }
   const double off = lambda_[at_row(i)] - row.friction * lambda_[at_row(row.normal)] * row.direction;
@@ -222,12 +241,12 @@ void NewtonSteps::assemble_tangent(int at) noexcept {
 void NewtonSteps::assemble() noexcept {
   const int n = static_cast<int>(active_.size());
   DenseMap A(A_.data(), n, n);
-  const DenseMap W(W_.data(), rows_, rows_);
   // What the fixed rows' steps do to the others.
-  VectorMap(pushed_.data(), rows_).noalias() = W * VectorMap(step_.data(), rows_);
+  std::fill_n(pushed_.begin(), rows_, 0.0);
+  add_product(step_, pushed_.data());
   for (int j = 0; j < n; ++j) {
-    const double* column = W.data() + at_row(rows_) * at_row(active_[at_row(j)]);
-    for (int i = 0; i < n; ++i) A(i, j) = column[active_[at_row(i)]];
+    const double* W_j = column(active_[at_row(j)]);
+    for (int i = 0; i < n; ++i) A(i, j) = W_j[active_[at_row(i)]];
   }
   for (int k = 0; k < n; ++k) {
     const std::size_t i = at_row(active_[at_row(k)]);

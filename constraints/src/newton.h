@@ -27,7 +27,7 @@ class NewtonSteps {
   void reserve(int rows);
   bool fits(const ConstraintProblem& problem) const noexcept { return problem.rows() <= most_rows_; }
 
-  /// Assembles W, which costs rows².
+  /// What a step needs of W is computed when it is first needed: a contact that is open and stays so costs nothing.
   void start(const ConstraintProblem& problem, bool pyramid) noexcept;
 
   struct Result {
@@ -60,6 +60,11 @@ class NewtonSteps {
     double friction = 0.0;     ///< of tangents: μ
   };
 
+  /// Column j of W, with C and springs on its diagonal, over all rows.
+  const double* column(int j) noexcept;
+  void fill_column(int j) noexcept;
+  /// out += W x, for an x that is mostly zero.
+  void add_product(std::span<const double> x, double* out) noexcept;
   /// Springs of `share` of each row's compliance, at rest at `centre`.
   void set_springs(double share, std::span<const double> centre) noexcept;
   /// δ' of lambda_ with springs, and its residual; the true residual; false if something is not finite.
@@ -79,8 +84,9 @@ class NewtonSteps {
   int most_rows_ = 0, rows_ = 0;
   double share_ = 0.0;
   double metres_ = 0.0, sprung_metres_ = 0.0, most_force_ = 0.0;
-  std::vector<double> W_, A_;  ///< rows² each; W with C and springs on its diagonal
-  std::vector<double> own_;    ///< W's diagonal without springs
+  std::vector<double> W_, A_;        ///< rows² each; of W only the columns that are known
+  std::vector<std::uint8_t> known_;  ///< columns of W
+  std::vector<double> own_;          ///< W's diagonal without springs
   std::vector<double> centre_, lambda_, delta_, step_, pushed_, rhs_;
   std::vector<Row> row_;
   std::vector<std::int32_t> active_;  ///< rows that are not fixed

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 namespace palpate {
 namespace {
@@ -139,6 +140,47 @@ void ConstraintProblem::assemble_dense(Eigen::Ref<Eigen::MatrixXd> W) const noex
       add_light(ci, ci.b, cj, cj.b);
     }
   }
+}
+
+const Constraint& ConstraintProblem::constraint_of(int row) const noexcept {
+  const auto after = std::upper_bound(constraints_.begin(), constraints_.end(), row,
+                                      [](int r, const Constraint& c) { return r < c.first_row; });
+  return *std::prev(after);
+}
+
+void ConstraintProblem::add_column(int row, std::span<double> out) const noexcept {
+  const Constraint& pushed = constraint_of(row);
+  const int i = row - pushed.first_row;
+  for (const ConstraintSide& side : {pushed.a, pushed.b}) {
+    if (side.kind == ConstraintSide::Kind::kDense) {
+      const auto W_k = dense_compliance(side.body);
+      const std::span<const std::int32_t> map = dense_row_map(side.body);
+      const double* column = W_k.data() + as_size(side.first + i) * as_size(W_k.outerStride());
+      for (std::size_t k = 0; k < map.size(); ++k) out[as_size(map[k])] += column[k];
+    } else if (side.kind == ConstraintSide::Kind::kLight) {
+      const Vec6 u = light_Y(side.first + i);
+      for (const Constraint& c : constraints_) {
+        for (const ConstraintSide* other : {&c.a, &c.b}) {
+          if (other->kind != ConstraintSide::Kind::kLight || other->body != side.body) continue;
+          for (int r = 0; r < c.rows; ++r) out[as_size(c.first_row + r)] += light_J(other->first + r).dot(u);
+        }
+      }
+    }
+  }
+}
+
+double ConstraintProblem::compute_own_compliance(int row) const noexcept {
+  const Constraint& c = constraint_of(row);
+  const int i = row - c.first_row;
+  double w = 0.0;
+  for (const ConstraintSide& a : {c.a, c.b}) {
+    for (const ConstraintSide& b : {c.a, c.b}) {
+      if (a.kind != b.kind || a.body != b.body) continue;
+      if (a.kind == ConstraintSide::Kind::kDense) w += dense_compliance(a.body)(a.first + i, b.first + i);
+      if (a.kind == ConstraintSide::Kind::kLight) w += light_J(a.first + i).dot(light_Y(b.first + i));
+    }
+  }
+  return w;
 }
 
 void ConstraintProblem::compute_delta(std::span<const double> lambda, std::span<double> delta) const noexcept {

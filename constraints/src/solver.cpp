@@ -26,18 +26,25 @@ constexpr int kProximalSteps = 100;
 /// memory grows as n².
 constexpr int kMostNewtonRows = 256;
 
-/// What the three solvers differ in.
+/// Sweeps that come before Newton in any case: those find out who touches, and of several answers the nearest.
+constexpr int kFirstSweeps = 10;
+/// A step of Newton with n rows counts as n over this many iterations if few of them bear: its matrix has only those.
+constexpr int kFewCostShare = 32;
+
+/// What the solvers differ in.
 struct Plan {
   std::string_view name;
   bool anderson;          ///< mix sweeps
   bool newton;            ///< try Newton when sweeps are slow
   bool newton_first;      ///< before any sweep, whatever the size, and down to rounding
   int newton_cost_share;  ///< a step of n rows counts as n over this many iterations; 0: as one
+  int few_bearing;        ///< if so many rows of the first guess bear at most, Newton comes soon and costs less
 };
 
-constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, 0};
-constexpr Plan kAccelerated{"accelerated", true, true, false, 3};
-constexpr Plan kDirect{"direct", true, true, true, 0};
+constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, 0, 0};
+constexpr Plan kAccelerated{"accelerated", true, true, false, 3, 0};
+constexpr Plan kDirect{"direct", true, true, true, 0, 0};
+constexpr Plan kTick{"tick", true, true, false, 3, 48};
 
 class SweepSolver final : public ConstraintSolver {
  public:
@@ -68,6 +75,7 @@ class SweepSolver final : public ConstraintSolver {
     double look_below = 0.0;    ///< a change [m] this small is worth the price of the true residual
     double least_change = 0.0;  ///< of all sweeps
     int newton_at = 0;          ///< iterations after which to try Newton
+    bool few = false;           ///< rows bear
     bool newton_started = false;
     int since_least = 0;        ///< sweeps
     int plain_left = 3;         ///< sweeps before mixing begins (again): the first find out who touches
@@ -109,8 +117,10 @@ SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSet
   const bool newton = plan_.newton && newton_.fits(problem);
   // A guess may be the answer, which sweeps need not keep where there is more than one.
   if (std::any_of(lambda.begin(), lambda.end(), [](double l) { return l != 0.0; })) look(p);
+  p.few = plan_.few_bearing > 0 &&
+          std::count_if(lambda.begin(), lambda.end(), [](double l) { return l != 0.0; }) <= plan_.few_bearing;
   // As many sweeps first as one step costs: easy problems are done by then.
-  p.newton_at = plan_.newton_first ? 0 : std::max(10, problem.rows() / 3);
+  p.newton_at = plan_.newton_first ? 0 : p.few ? kFirstSweeps : std::max(kFirstSweeps, problem.rows() / 3);
   while (!p.done && p.report.iterations < settings.max_iterations) {
     if (newton && p.report.iterations >= p.newton_at) {
       try_newton(p);
@@ -175,7 +185,8 @@ void SweepSolver::mix(Progress& p, double change) noexcept {
 }
 
 void SweepSolver::try_newton(Progress& p) noexcept {
-  const int cost = plan_.newton_cost_share == 0 ? 1 : std::max(1, p.problem.rows() / plan_.newton_cost_share);
+  const int share = p.few ? kFewCostShare : plan_.newton_cost_share;
+  const int cost = share == 0 ? 1 : std::max(1, p.problem.rows() / share);
   // At most half of what is left: if it fails, sweeps still get their share.
   const int left = p.settings.max_iterations - p.report.iterations;
   const int most = cost == 1 ? left : left / 2 / cost;
@@ -233,6 +244,10 @@ std::unique_ptr<ConstraintSolver> make_gauss_seidel() {
 
 std::unique_ptr<ConstraintSolver> make_accelerated_solver() {
   return std::make_unique<IslandSolver>(std::make_unique<SweepSolver>(kAccelerated));
+}
+
+std::unique_ptr<ConstraintSolver> make_tick_solver() {
+  return std::make_unique<IslandSolver>(std::make_unique<SweepSolver>(kTick));
 }
 
 std::unique_ptr<ConstraintSolver> make_direct_solver() {

@@ -225,7 +225,7 @@ TEST_P(EverySolver, ComplianceOfARowIsASpring) {
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
                          ::testing::Values(Maker{"gauss_seidel", &make_gauss_seidel},
                                            Maker{"accelerated", &make_accelerated_solver},
-                                           Maker{"direct", &make_direct_solver}),
+                                           Maker{"direct", &make_direct_solver}, Maker{"tick", &make_tick_solver}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

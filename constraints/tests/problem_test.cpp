@@ -102,6 +102,24 @@ TEST(ConstraintProblem, AssembledMatrixIsTheSumOfTheBodies) {
   EXPECT_LT((W - expected).norm(), 1e-14 * expected.norm());  // sums of at most 24 terms
 }
 
+TEST(ConstraintProblem, ColumnsAndOwnCompliancesAreThoseOfTheMatrix) {
+  std::mt19937 random(2);
+  ConstraintProblem p;
+  fill_mixed(p, random);
+  p.add_constraint({.a = {Kind::kLight, 0}, .b = {Kind::kLight, 0}});  // of a body with itself
+  for (int i = p.constraints().back().a.first; i < p.constraints().back().b.first + 3; ++i) {
+    p.light_J(i).setRandom();
+    p.light_Y(i).setRandom();
+  }
+  Eigen::MatrixXd W(p.rows(), p.rows()), columns = Eigen::MatrixXd::Zero(p.rows(), p.rows());
+  p.assemble_dense(W);
+  for (int j = 0; j < p.rows(); ++j) {
+    p.add_column(j, {columns.col(j).data(), as_size(p.rows())});
+    EXPECT_NEAR(p.compute_own_compliance(j), W(j, j), 1e-14 * W.norm()) << j;
+  }
+  EXPECT_LT((columns - W).norm(), 1e-14 * W.norm());
+}
+
 TEST(ConstraintProblem, DeltaIsFreePlusComplianceTimesForce) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;

@@ -37,6 +37,7 @@ struct ContactFinder::Data {
   std::vector<BodyPair> pairs;
   PairContacts pair;
   ReductionScratch scratch;
+  std::vector<PairMemory> memories;  ///< of some pairs; a pair that has none is looked at anew in every find()
   std::vector<std::pair<double, Contact>> found;  ///< with its lowest gap
   std::vector<double> gaps;
   std::span<const std::uint64_t> bearing;
@@ -49,6 +50,8 @@ struct ContactFinder::Data {
   }
 
   void reserve();
+  void reserve_memories();
+  PairMemory* memory_of(const BodyPair& indices);
   void find_pairs();
   FindReport find_all(bool backwards, std::vector<Contact>& out);
   void find_pair_contacts(const BodyPair& indices, bool backwards);
@@ -65,6 +68,37 @@ void ContactFinder::Data::reserve() {
   scratch.chosen.reserve(count);
   found.reserve(count);
   gaps.reserve(count);
+}
+
+/// One for each pair that may need one, up to a few: among many bodies most are far from most others.
+void ContactFinder::Data::reserve_memories() {
+  constexpr std::size_t kMostMemories = 8;
+  const auto has_features = [](const FinderBody& body) { return !body.features.primitives().empty(); };
+  std::size_t pairs_with_features = 0, most_vertices = 0;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    most_vertices = std::max(most_vertices, bodies[i].now.size());
+    for (std::size_t j = 0; j < i && has_features(bodies[i]); ++j) {
+      const bool convex = bodies[i].convex && bodies[j].convex;
+      const bool fixed = bodies[i].is_fixed() && bodies[j].is_fixed();
+      if (!convex && !fixed && has_features(bodies[j])) ++pairs_with_features;
+    }
+  }
+  memories.resize(std::min(kMostMemories, pairs_with_features));
+  for (PairMemory& memory : memories) memory.reserve(most_vertices);
+}
+
+/// Null if all memories are others'.
+PairMemory* ContactFinder::Data::memory_of(const BodyPair& indices) {
+  const FinderBody &a = *pair.a, &b = *pair.b;
+  if (!settings.remembers || &a == &b) return nullptr;
+  PairMemory* free = nullptr;
+  for (PairMemory& memory : memories) {
+    if (memory.is_of(indices)) return &memory;
+    const bool in_use = std::any_of(pairs.begin(), pairs.end(), [&](const BodyPair& p) { return memory.is_of(p); });
+    if (!free && !in_use) free = &memory;
+  }
+  if (free) free->begin(indices, a, b);
+  return free;
 }
 
 /// Pairs whose swept boxes come within the alarm distance: sweep along x, and each plane against all.
@@ -112,6 +146,7 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   } else if (convex) {
     find_convex_contacts(pair);
   } else {
+    pair.memory = memory_of(indices);
     find_feature_contacts(pair);
   }
   // Where nothing can yield, an overlap is nobody's to mend.
@@ -203,6 +238,7 @@ int ContactFinder::add(const Body* body, const ContactShape& shape) {
   const std::size_t vertices = data_->bodies.back().now.size();
   for (auto* inside : {&data_->pair.a_inside, &data_->pair.b_inside})
     inside->reserve(std::max(inside->capacity(), vertices));
+  if (data_->settings.remembers) data_->reserve_memories();
   return static_cast<int>(data_->bodies.size()) - 1;
 }
 

@@ -48,16 +48,16 @@ bool edges_matter(const FinderBody& a, std::int32_t i, const FinderBody& b, std:
 
 }  // namespace
 
-void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
-  if (!edges_matter(a_, i, b_, j)) return;
+bool FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
+  if (!edges_matter(a_, i, b_, j)) return false;
   if (self_) {
     for (const std::int32_t v : a_.features.edges()[as_size(i)].vertex) {
       const auto& other = b_.features.edges()[as_size(j)].vertex;
-      if (v == other[0] || v == other[1]) return;
+      if (v == other[0] || v == other[1]) return false;
     }
   }
   const EdgeMotion p = edge_motion(a_, i), q = edge_motion(b_, j);
-  if (is_apart(p.end, q.end, a_.radius + b_.radius + pair_.alarm_distance)) return;
+  if (is_apart(p.end, q.end, a_.radius + b_.radius + pair_.alarm_distance)) return false;
   const SegmentPair c = closest_of_segments(p.end[0].start, p.end[1].start, q.end[0].start, q.end[1].start);
   Meeting m;
   m.feature_p = edge_feature(a_, i, c.s);
@@ -73,9 +73,10 @@ void FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
   if (ours && distance <= reach && orient_edges(i, j, m)) {
     m.foot_p = a_.edge_foot(i, c.s);
     m.foot_q = b_.edge_foot(j, c.t);
-    if (add({a_, b_, false}, m)) return;
+    if (add({a_, b_, false}, m)) return true;
   }
   if (!pair_.backwards) hit_edges(i, j, distance);
+  return true;
 }
 
 /// Across both edges: that is where the way from one to the other points, and it does not fade when they touch.

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "palpate/geometry/closest_features.h"
+
 namespace palpate {
 
 void find_feature_contacts(PairContacts& pair) {
@@ -9,7 +11,10 @@ void find_feature_contacts(PairContacts& pair) {
 }
 
 void FeatureSearch::run() {
-  for (FinderBody* body : {&a_, &b_}) body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
+  if (!pair_.memory || !pair_.memory->refresh(a_, b_, pair_.alarm_distance)) pair_.memory = nullptr;
+  if (!pair_.memory) {
+    for (FinderBody* body : {&a_, &b_}) body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
+  }
   if (self_) {
     pair_.a_inside.assign(a_.now.size(), 0);
     a_.tree.visit_own_pairs([this](std::int32_t i, std::int32_t j) { visit(i, j); });
@@ -17,19 +22,82 @@ void FeatureSearch::run() {
   }
   find_inside({a_, b_, false}, pair_.a_inside);
   find_inside({b_, a_, true}, pair_.b_inside);
+  if (pair_.memory) return visit_remembered();
   BoxTree::visit_pairs(a_.tree, b_.tree, [this](std::int32_t i, std::int32_t j) { visit(i, j); });
+}
+
+/// The pairs that BoxTree::visit_pairs() would visit, but for those that cannot make a candidate.
+void FeatureSearch::visit_remembered() {
+  constexpr double kRounding = 1e-9;  // of distances and ways [m]
+  const double reach = a_.radius + b_.radius + pair_.alarm_distance + kRounding;
+  // Looking back, boxes have no alarm distance around them, but for those of a fixed body: they are kept.
+  const auto around = [&](const FinderBody& body) {
+    return pair_.backwards && !body.is_fixed() ? 0.0 : pair_.alarm_distance;
+  };
+  PairMemory& memory = *pair_.memory;
+  for (PairMemory::Near& near : memory.near()) {
+    if (memory.travel_then() < near.clear_until) continue;
+    const FinderBody::Sweep &p = a_.sweep(near.a, around(a_)), &q = b_.sweep(near.b, around(b_));
+    if (memory.travel() + p.step + q.step < near.clear_until) continue;
+    const double gap = (p.box.lower - q.box.upper).cwiseMax(q.box.lower - p.box.upper).maxCoeff();
+    if (gap > 0.0) {
+      if (!pair_.backwards) near.clear_until = memory.travel() + gap - kRounding;
+    } else if (!visit(near.a, near.b)) {
+      near.clear_until = memory.travel() + compute_distance(near.a, near.b) - reach;
+    }
+  }
+}
+
+double FeatureSearch::compute_distance(std::int32_t i, std::int32_t j) const noexcept {
+  const SurfaceFeatures::Primitive& p = a_.features.primitives()[as_size(i)];
+  const SurfaceFeatures::Primitive& q = b_.features.primitives()[as_size(j)];
+  if (p.corners() == 1 || q.corners() == 1) return 0.0;
+  double least2 = std::numeric_limits<double>::infinity();
+  const auto meet_face = [&](const FinderBody& body, std::int32_t vertex, const FinderBody& other,
+                             const std::array<std::int32_t, 3>& corner) {
+    const Vec3 &x = body.now[as_size(vertex)], &u = other.now[as_size(corner[0])], &v = other.now[as_size(corner[1])],
+               &w = other.now[as_size(corner[2])];
+    const Vec3 s = closest_on_triangle(x, u, v, w);
+    least2 = std::min(least2, (s[0] * u + s[1] * v + s[2] * w - x).squaredNorm());
+  };
+  for (std::size_t c = 0; c < 3; ++c) {
+    if (p.owns_vertex[c] && q.corners() == 3) meet_face(a_, p.vertex[c], b_, q.vertex);
+    if (q.owns_vertex[c] && p.corners() == 3) meet_face(b_, q.vertex[c], a_, p.vertex);
+  }
+  const auto ends = [](const FinderBody& body, std::int32_t e) {
+    const auto& v = body.features.edges()[as_size(e)].vertex;
+    return std::pair<const Vec3&, const Vec3&>(body.now[as_size(v[0])], body.now[as_size(v[1])]);
+  };
+  for (const std::int32_t e : p.edge) {
+    for (const std::int32_t f : q.edge) {
+      if (e < 0 || f < 0) continue;
+      const auto [x, y] = ends(a_, e);
+      const auto [u, v] = ends(b_, f);
+      const SegmentPair c = closest_of_segments(x, y, u, v);
+      least2 = std::min(least2, (x + c.s * (y - x) - u - c.t * (v - u)).squaredNorm());
+    }
+  }
+  return std::sqrt(least2);
 }
 
 void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& inside) {
   inside.assign(side.p.now.size(), 0);
   if (!side.q.is_closed()) return;
+  PairMemory* memory = pair_.memory;
+  std::span<double> outside_until;
+  if (memory) outside_until = memory->outside_until[side.swapped ? 1 : 0];
   // No point inside is farther from the surface than half the least extent.
   const double max_depth = 0.51 * side.q.box.size().minCoeff();
   for (const std::int32_t v : side.p.fresh_vertices) {
     const Vec3& x = side.p.now[as_size(v)];
     if ((x.array() < side.q.box.lower.array()).any() || (x.array() > side.q.box.upper.array()).any()) continue;
+    if (!outside_until.empty() && memory->travel() < outside_until[as_size(v)]) continue;
     FinderBody::Inside hit;
-    if (!side.q.find_inside(x, max_depth, hit)) continue;
+    if (!side.q.find_inside(x, max_depth, hit)) {
+      constexpr double kRounding = 1e-9;  // [m]
+      if (!outside_until.empty()) outside_until[as_size(v)] = memory->travel() + hit.distance - kRounding;
+      continue;
+    }
     inside[as_size(v)] = 1;
     Meeting m;
     m.p = x;
@@ -54,22 +122,33 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
   }
 }
 
-void FeatureSearch::visit(std::int32_t i, std::int32_t j) {
+bool FeatureSearch::visit(std::int32_t i, std::int32_t j) {
   const SurfaceFeatures::Primitive& p = a_.features.primitives()[as_size(i)];
   const SurfaceFeatures::Primitive& q = b_.features.primitives()[as_size(j)];
   const Side forth{a_, b_, false}, back{b_, a_, true};
+  bool near = false;
   for (std::size_t c = 0; c < 3; ++c) {
-    if (p.owns_vertex[c] && q.corners() == 3) meet_vertex_face(forth, p.vertex[c], j);
-    if (q.owns_vertex[c] && p.corners() == 3) meet_vertex_face(back, q.vertex[c], i);
+    if (p.owns_vertex[c] && q.corners() == 3) near |= meet_vertex_face(forth, p.vertex[c], j);
+    if (q.owns_vertex[c] && p.corners() == 3) near |= meet_vertex_face(back, q.vertex[c], i);
   }
-  if (p.corners() == 1 && q.corners() == 1) return meet_points();
-  if (p.corners() == 1 && q.corners() == 2) return meet_point_wire(forth, q.edge[0]);
-  if (p.corners() == 2 && q.corners() == 1) return meet_point_wire(back, p.edge[0]);
+  if (p.corners() == 1 && q.corners() == 1) {
+    meet_points();
+    return true;
+  }
+  if (p.corners() == 1 && q.corners() == 2) {
+    meet_point_wire(forth, q.edge[0]);
+    return true;
+  }
+  if (p.corners() == 2 && q.corners() == 1) {
+    meet_point_wire(back, p.edge[0]);
+    return true;
+  }
   for (const std::int32_t e : p.edge) {
     for (const std::int32_t f : q.edge) {
-      if (e >= 0 && f >= 0) meet_edges(e, f);
+      if (e >= 0 && f >= 0) near |= meet_edges(e, f);
     }
   }
+  return near;
 }
 
 bool FeatureSearch::add(const Side& side, const Meeting& m) {

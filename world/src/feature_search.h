@@ -35,10 +35,14 @@ class FeatureSearch {
   };
 
   void find_inside(const Side& side, std::vector<std::uint8_t>& inside);
-  void visit(std::int32_t i, std::int32_t j);
+  /// Looks at the features that two primitives own. False if all of them are apart by more than the alarm distance.
+  bool visit(std::int32_t i, std::int32_t j);
+  void visit_remembered();
+  /// Between the features that visit() looks at, now [m].
+  double compute_distance(std::int32_t i, std::int32_t j) const noexcept;
 
   // vertex_face.cpp
-  void meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle);
+  bool meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle);
   bool orient_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, const Vec3& weights,
                           Meeting& m) const noexcept;
   void hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, double distance);
@@ -46,7 +50,7 @@ class FeatureSearch {
   void meet_points();
 
   // edge_edge.cpp
-  void meet_edges(std::int32_t i, std::int32_t j);
+  bool meet_edges(std::int32_t i, std::int32_t j);
   bool orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept;
   Vec3 find_touching_normal(std::int32_t i, std::int32_t j, const Vec3& away, const Vec3& out) const noexcept;
   void hit_edges(std::int32_t i, std::int32_t j, double distance);

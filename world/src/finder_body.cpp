@@ -26,6 +26,11 @@ SurfaceFeatures make_surface_features(const TriangleMesh& mesh) {
   return SurfaceFeatures(mesh.triangles, mesh.vertices.size());
 }
 
+/// No point within `size` of the origin of a frame goes further from one pose to the other [m].
+double compute_way(const Pose& from, const Pose& to, double size) noexcept {
+  return (to.position - from.position).norm() + size * from.rotation.angularDistance(to.rotation);
+}
+
 }  // namespace
 
 FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(given), shape(wanted) {
@@ -105,6 +110,7 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
   fresh_primitives.resize(features.primitives().size());
   std::iota(fresh_primitives.begin(), fresh_primitives.end(), 0);
   primitive_boxes_.resize(features.primitives().size());
+  sweeps_.resize(features.primitives().size());
   update(0.0, no_dv_);
   if (!finite) fail_input("contact shape: the body is not finite");
   if (self) rest = now;
@@ -128,7 +134,9 @@ void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
   } else if (is_chain()) {
     update_chain(h, dv);
   } else if (is_point()) {
+    const Vec3 before = now[0];
     now[0] = body->compute_point({});
+    add_travel((now[0] - before).norm());
     next[0] = now[0] + h * (body->velocities()[0] + dv[0]);
   } else {
     update_surface(h, dv);
@@ -139,21 +147,35 @@ void FinderBody::update(double h, std::span<const Vec3> dv) noexcept {
 void FinderBody::update_surface(double h, std::span<const Vec3> dv) noexcept {
   const std::span<const Vec3> positions = body->surface().positions;
   const FreshSurface part = body->fresh_surface();
-  if (part.version != fresh_version_) {
-    std::copy(positions.begin(), positions.end(), now.begin());
+  const bool chosen_anew = part.version != fresh_version_;
+  double way2 = 0.0;
+  for (const std::int32_t v : chosen_anew ? features.vertices() : std::span<const std::int32_t>(fresh_vertices)) {
+    // Not a number must not get lost in a maximum.
+    const double square = (positions[as_size(v)] - now[as_size(v)]).squaredNorm();
+    if (!(square <= way2)) way2 = square;
+    now[as_size(v)] = positions[as_size(v)];
+  }
+  add_travel(std::sqrt(way2));
+  if (chosen_anew) {
     std::copy(positions.begin(), positions.end(), next.begin());
     choose_fresh(part);
-  } else if (fresh_vertices.size() < features.vertices().size()) {
-    for (const std::int32_t v : fresh_vertices) now[as_size(v)] = positions[as_size(v)];
-  } else {
-    std::copy(positions.begin(), positions.end(), now.begin());
   }
   body->predict_surface(h, dv, next);
+}
+
+void FinderBody::add_travel(double way) noexcept {
+  constexpr double kFar = 0.1;  // nobody remembers anything over so far [m]
+  if (way < kFar) {
+    travel += way;
+  } else {
+    ++jumps;
+  }
 }
 
 /// `now` and `next` hold the whole surface as it is.
 void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
   fresh_version_ = part.version;
+  boxes_whole_ = false;
   std::fill(is_fresh_.begin(), is_fresh_.end(), part.vertices.empty() ? 1 : 0);
   for (const std::int32_t v : part.vertices) is_fresh_[as_size(v)] = 1;
   fresh_vertices.clear();
@@ -180,6 +202,7 @@ void FinderBody::turn_back() noexcept {
   if (!finite || is_fixed()) return;
   std::swap(now, next);
   std::swap(pose, next_pose);
+  add_travel(step);
   grow_stale();
 }
 
@@ -203,7 +226,9 @@ bool FinderBody::is_held(const FootRef& foot) noexcept {
 }
 
 void FinderBody::update_rigid(double h, std::span<const Vec3> dv) noexcept {
+  const Pose before = pose;
   pose = rigid->centre_pose();
+  add_travel(compute_way(before, pose, size));
   const std::span<const Vec3> v = rigid->velocities();
   next_pose.position = pose.position + h * (v[0] + dv[0]);
   next_pose.rotation = rotation_from_vector(h * (v[1] + dv[1])) * pose.rotation;
@@ -216,23 +241,31 @@ void FinderBody::update_rigid(double h, std::span<const Vec3> dv) noexcept {
 
 void FinderBody::update_chain(double h, std::span<const Vec3> dv) noexcept {
   const std::span<const Vec3> v = chain->velocities();
+  double way2 = 0.0;
   for (std::size_t i = 0; i < now.size(); ++i) {
+    const Vec3 before = now[i];
     now[i] = chain->node_pose(static_cast<int>(i)).position;
+    const double square = (now[i] - before).squaredNorm();
+    if (!(square <= way2)) way2 = square;
     next[i] = now[i] + h * (v[2 * i] + dv[2 * i]);
   }
+  add_travel(std::sqrt(way2));
 }
 
 void FinderBody::update_boxes() noexcept {
   box = still_;
   BoundingBox then = still_;
   double sum = 0.0;  // stays finite as long as all are
+  double way2 = 0.0;
   for (const std::int32_t v : fresh_vertices) {
     const auto i = as_size(v);
     box.add(now[i]);
     then.add(next[i]);
+    way2 = std::max(way2, (next[i] - now[i]).squaredNorm());
     sum += now[i].cwiseAbs().sum() + next[i].cwiseAbs().sum();
   }
   finite = std::isfinite(sum) && still_finite_;
+  step = std::sqrt(way2);
   box.lower.array() -= radius;
   box.upper.array() += radius;
   swept.lower = box.lower.cwiseMin(Vec3(then.lower.array() - radius));
@@ -311,19 +344,37 @@ FootRef FinderBody::edge_foot(std::int32_t e, double s) const noexcept {
   return foot;
 }
 
-void FinderBody::make_primitive_boxes(double margin) noexcept {
-  const double reach = radius + margin;
-  for (const std::int32_t p : fresh_primitives) {
-    const SurfaceFeatures::Primitive& primitive = features.primitives()[as_size(p)];
-    BoundingBox& b = primitive_boxes_[as_size(p)] = BoundingBox{};
-    for (std::int32_t c = 0; c < primitive.corners(); ++c) {
-      const auto v = as_size(primitive.vertex[as_size(c)]);
-      b.add(now[v]);
-      b.add(next[v]);
-    }
-    b.lower.array() -= reach;
-    b.upper.array() += reach;
+BoundingBox FinderBody::compute_primitive_box(std::int32_t p, double reach) const noexcept {
+  const SurfaceFeatures::Primitive& primitive = features.primitives()[as_size(p)];
+  BoundingBox b;
+  for (std::int32_t c = 0; c < primitive.corners(); ++c) {
+    const auto v = as_size(primitive.vertex[as_size(c)]);
+    b.add(now[v]);
+    b.add(next[v]);
   }
+  b.lower.array() -= reach;
+  b.upper.array() += reach;
+  return b;
+}
+
+const FinderBody::Sweep& FinderBody::sweep(std::int32_t p, double alarm_distance) noexcept {
+  auto& [known, update] = sweeps_[as_size(p)];
+  if (update == updates_) return known;
+  update = updates_;
+  known.box = compute_primitive_box(p, radius + 0.5 * alarm_distance);
+  const SurfaceFeatures::Primitive& primitive = features.primitives()[as_size(p)];
+  double way2 = 0.0;
+  for (std::int32_t c = 0; c < primitive.corners(); ++c) {
+    const auto v = as_size(primitive.vertex[as_size(c)]);
+    way2 = std::max(way2, (next[v] - now[v]).squaredNorm());
+  }
+  known.step = std::sqrt(way2);
+  return known;
+}
+
+void FinderBody::make_primitive_boxes(double margin) noexcept {
+  for (const std::int32_t p : fresh_primitives)
+    primitive_boxes_[as_size(p)] = compute_primitive_box(p, radius + margin);
 }
 
 void FinderBody::refresh_tree(double alarm_distance) noexcept {
@@ -333,7 +384,21 @@ void FinderBody::refresh_tree(double alarm_distance) noexcept {
   tree.refit(primitive_boxes_);
 }
 
+void FinderBody::refresh_whole_tree(double alarm_distance, double margin) noexcept {
+  if (is_fixed()) return refresh_tree(alarm_distance);
+  if (!boxes_whole_) {
+    boxes_whole_ = true;
+    const auto count = static_cast<std::int32_t>(primitive_boxes_.size());
+    for (std::int32_t p = 0; p < count; ++p)
+      primitive_boxes_[as_size(p)] = compute_primitive_box(p, radius + (0.5 + kMostMargin) * alarm_distance);
+  }
+  make_primitive_boxes(0.5 * alarm_distance + margin);
+  tree.refit(primitive_boxes_);
+  tree_fresh_ = false;  // as others want it
+}
+
 bool FinderBody::find_inside(const Vec3& p, double max_depth, Inside& out) noexcept {
+  out.distance = max_depth;
   if (convex) return find_inside_convex(p, max_depth, out);
   if (!surface_tree_) return false;
   if (!surface_tree_fresh_) {
@@ -344,12 +409,13 @@ bool FinderBody::find_inside(const Vec3& p, double max_depth, Inside& out) noexc
   const Vec3 q = turned ? Vec3(pose.rotation.conjugate() * (p - pose.position)) : p;
   ClosestPoint c;
   if (!surface_tree_->find_closest(q, max_depth, c)) return false;
+  out.distance = c.distance;
   Vec3 n = surface_tree_->pseudo_normal(c);
   const double height = (q - c.point).dot(n);
   if (!(height < 0.0)) return false;
   // On an edge or a vertex the way out is along the difference, not the pseudo-normal, which only tells the side.
   if (c.distance > 1e-9 * (box.size().norm())) n = (c.point - q) / c.distance;
-  out = {c.triangle, c.barycentric, turned ? Vec3(pose.rotation * n) : n, c.distance};
+  out = {c.triangle, c.barycentric, turned ? Vec3(pose.rotation * n) : n, c.distance, 0.0};
   return true;
 }
 
@@ -360,7 +426,10 @@ bool FinderBody::find_inside_convex(const Vec3& p, double max_depth, Inside& out
   std::size_t best = solid.faces.size();
   for (std::size_t f = 0; f < solid.faces.size(); ++f) {
     const double h = solid.faces[f].normal.dot(q) - solid.faces[f].offset;
-    if (h >= 0.0) return false;
+    if (h >= 0.0) {
+      out.distance = std::min(h, max_depth);
+      return false;
+    }
     if (h > height) {
       height = h;
       best = f;
@@ -368,7 +437,7 @@ bool FinderBody::find_inside_convex(const Vec3& p, double max_depth, Inside& out
   }
   if (best == solid.faces.size()) return false;
   // A rigid body's foot is an offset: which triangle of the face it is does not matter.
-  out = {0, Vec3::Zero(), pose.rotation * solid.faces[best].normal, -height};
+  out = {0, Vec3::Zero(), pose.rotation * solid.faces[best].normal, -height, 0.0};
   return true;
 }
 

@@ -40,6 +40,16 @@ class FinderBody {
   const Vec3& vertex_normal(std::int32_t vertex) const noexcept;
   EdgeShape edge_shape(std::int32_t edge) const noexcept;
   void refresh_tree(double alarm_distance) noexcept;
+  /// The same with `margin` [m] around each primitive beside that, at most kMostMargin alarm distances, and with the
+  /// primitives that are not fresh where they are too. A fixed body has no margin: it is known from before.
+  void refresh_whole_tree(double alarm_distance, double margin) noexcept;
+  static constexpr double kMostMargin = 3.0;
+  /// One primitive in this step. Made when it is first asked for.
+  struct Sweep {
+    BoundingBox box;    ///< with radius and half the alarm distance
+    double step = 0.0;  ///< no vertex of it moves further [m]
+  };
+  const Sweep& sweep(std::int32_t primitive, double alarm_distance) noexcept;
 
   /// The point of a closed surface nearest to p, with the outward normal there, if p lies inside at most `max_depth`
   /// deep.
@@ -48,6 +58,7 @@ class FinderBody {
     Vec3 weights = Vec3::Zero();
     Vec3 normal = Vec3::UnitY();  ///< world frame
     double depth = 0.0;           ///< > 0 [m]
+    double distance = 0.0;  ///< of a point that is not inside: at least so far from the surface, or `max_depth` [m]
   };
   bool find_inside(const Vec3& p, double max_depth, Inside& out) noexcept;
 
@@ -87,6 +98,9 @@ class FinderBody {
   std::vector<Vec3> now, next;  ///< vertices [m]
   Pose pose, next_pose;         ///< of a rigid body's centre
   double turn = 0.0;            ///< the angle between them [rad]
+  double step = 0.0;            ///< no vertex moves further from `now` to `next` [m]
+  double travel = 0.0;          ///< no vertex has come further, by all changes of `now` since set-up [m]
+  std::uint64_t jumps = 0;      ///< how often it was put elsewhere, which is not in `travel`
   BoundingBox box;              ///< of `now`, with the radius
   BoundingBox swept;            ///< of both, with the radius
   BoxTree tree;                 ///< primitives, swept, with radius and half the alarm distance
@@ -96,9 +110,11 @@ class FinderBody {
   void update_chain(double h, std::span<const Vec3> dv) noexcept;
   void update_surface(double h, std::span<const Vec3> dv) noexcept;
   void choose_fresh(const FreshSurface& part) noexcept;
+  void add_travel(double way) noexcept;
   void update_boxes() noexcept;
   void grow_stale() noexcept;
   bool find_inside_convex(const Vec3& p, double max_depth, Inside& out) const noexcept;
+  BoundingBox compute_primitive_box(std::int32_t primitive, double reach) const noexcept;
   void make_primitive_boxes(double margin) noexcept;
 
   std::vector<Vec3> no_dv_;
@@ -110,6 +126,7 @@ class FinderBody {
   std::vector<BoundingBox> primitive_boxes_;
   std::optional<TriangleTree> surface_tree_;  ///< of a rigid body in its own frame
   bool tree_fresh_ = false, surface_tree_fresh_ = false;
+  bool boxes_whole_ = false;  ///< primitives that are not fresh have theirs where they are
   /// A thing of one place of the surface, and the number of the update it is of.
   template <typename Thing>
   struct Known {
@@ -119,6 +136,7 @@ class FinderBody {
   std::uint64_t updates_ = 1;
   mutable std::vector<Known<Vec3>> face_normals_, vertex_normals_;
   mutable std::vector<Known<EdgeShape>> edge_shapes_;
+  std::vector<Known<Sweep>> sweeps_;  ///< of single primitives
 };
 
 }  // namespace palpate

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iterator>
 #include <numbers>
+#include <tuple>
 
 #include "candidates.h"
 
@@ -15,11 +16,12 @@ Vec3 middle(const Candidate& c) noexcept {
   return 0.5 * (c.point_a + c.point_b);
 }
 
-/// Each feature pair once, the lowest.
+/// Each feature pair once, the lowest. Of equal ones that on the first triangle, in whatever order they were found.
 void remove_duplicates(std::vector<Candidate>& c) {
-  std::sort(c.begin(), c.end(), [](const Candidate& x, const Candidate& y) {
-    return x.feature != y.feature ? x.feature < y.feature : x.lowest < y.lowest;
-  });
+  const auto order = [](const Candidate& x) {
+    return std::tuple(x.feature, x.lowest, x.foot_a.element, x.foot_b.element);
+  };
+  std::sort(c.begin(), c.end(), [&](const Candidate& x, const Candidate& y) { return order(x) < order(y); });
   c.erase(
       std::unique(c.begin(), c.end(), [](const Candidate& x, const Candidate& y) { return x.feature == y.feature; }),
       c.end());

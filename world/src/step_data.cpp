@@ -12,7 +12,8 @@ std::unique_ptr<ConstraintSolver> make_solver(const std::string& name) {
   if (name == "gauss_seidel") return make_gauss_seidel();
   if (name == "accelerated") return make_accelerated_solver();
   if (name == "direct") return make_direct_solver();
-  fail_input("solver \"{}\"; allowed: gauss_seidel, accelerated, direct", name);
+  if (name == "tick") return make_tick_solver();
+  fail_input("solver \"{}\"; allowed: gauss_seidel, accelerated, direct, tick", name);
 }
 
 }  // namespace

@@ -98,8 +98,12 @@ class ConstraintProblem {
   const Vec6& light_J(int place) const noexcept { return light_J_[as_size(place)]; }
   const Vec6& light_Y(int place) const noexcept { return light_Y_[as_size(place)]; }
 
-  /// W as one full matrix, without the rows' own compliance: for tests and the direct solver.
+  /// W as one full matrix, without the rows' own compliance C.
   void assemble_dense(Eigen::Ref<Eigen::MatrixXd> W) const noexcept;
+  /// out += column `row` of W, without C: what a force of 1 N in this row does to all of them [m].
+  void add_column(int row, std::span<double> out) const noexcept;
+  /// W(row, row), without C [m/N].
+  double compute_own_compliance(int row) const noexcept;
 
   /// delta = δ_free + W λ (own compliance C not included).
   void compute_delta(std::span<const double> lambda, std::span<double> delta) const noexcept;
@@ -125,6 +129,7 @@ class ConstraintProblem {
   };
 
   void place(ConstraintSide& side, int first_row, int rows);
+  const Constraint& constraint_of(int row) const noexcept;
 
   int rows_ = 0, dense_count_ = 0, light_count_ = 0, light_rows_ = 0, dense_size_ = 0;
   std::vector<Constraint> constraints_;

@@ -65,6 +65,12 @@ std::unique_ptr<ConstraintSolver> make_accelerated_solver();
 /// rounding; accelerated sweeps between attempts where it wanders: the oracle. An iteration is a step or a sweep.
 std::unique_ptr<ConstraintSolver> make_direct_solver();
 
+/// For ticks, whose first guess is the last tick's answer: the accelerated solver with Newton after ten sweeps where up
+/// to 48 rows of the guess bear. Who touches and who slips changes little from tick to tick, so that a few steps with
+/// the few rows that bear are enough where sweeps over all of them take hundreds; a step of n rows counts as n/32.
+/// Where more bear, a step goes with their cube and sweeps are better.
+std::unique_ptr<ConstraintSolver> make_tick_solver();
+
 /// The residual of any λ, by definition: not the solver's own bookkeeping. `scratch` has room for the problem's rows.
 Residual compute_residual(const ConstraintProblem& problem, std::span<const double> lambda, bool pyramid,
                           std::span<double> scratch) noexcept;

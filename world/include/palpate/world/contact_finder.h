@@ -70,6 +70,9 @@ struct ContactFinderSettings {
   /// The same where one of the two is deformable: there each vertex yields by itself, and one without a contact sinks
   /// in.
   int max_contacts_per_soft_pair = 80;
+  /// Of bodies that hardly move from one find() to the next it is remembered which of their features are far from each
+  /// other. false: all are looked at in every find(); the same contacts are found, and it takes longer.
+  bool remembers = true;
 };
 
 struct FindReport {
