@@ -6,6 +6,7 @@
 #include "palpate/core/error.h"
 #include "palpate/core/second_thread.h"
 #include "palpate/experiments/expected.h"
+#include "palpate/experiments/experiment_queue.h"
 #include "text_file.h"
 
 namespace palpate {
@@ -47,43 +48,34 @@ void print_claims(const Experiment& experiment, const NamedResult& result) {
   fmt::print("  report {}\n", result.report);
 }
 
-/// Runs experiments, as many at a time as there are cores; those that measure times alone, after the others. Writes the
-/// report of each as soon as it is done. Results come in the order in which the experiments were chosen.
+/// Runs experiments, as many at a time as there are cores, in the order of ExperimentQueue. Writes the report of each
+/// as soon as it is done. Results come in the order in which the experiments were chosen.
 class Runner {
  public:
   Runner(const std::vector<const Experiment*>& chosen, const ReproduceCommand& options, const ExpectedClaims& expected)
-      : chosen_(chosen), options_(options), expected_(expected), results_(chosen_.size()) {
+      : chosen_(chosen), options_(options), expected_(expected), results_(chosen_.size()), queue_(chosen_) {
     for (const Experiment* e : chosen_) cost_ += e->cost;
   }
 
   /// Throws what an experiment threw, and InputError if it was stopped.
   std::vector<NamedResult> run() {
     const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, chosen_.size());
-    run_all(threads, [](const Experiment& e) { return !e.timed; });
-    run_all(1, [](const Experiment& e) { return e.timed; });
-    return std::move(results_);
-  }
-
- private:
-  template <typename Choose>
-  void run_all(std::size_t threads, const Choose& choose) {
-    std::vector<std::size_t> waiting;
-    for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      if (choose(*chosen_[i])) waiting.push_back(i);
-    }
-    // Those that take long first, so that none of them is left for the end.
-    std::ranges::stable_sort(waiting, std::greater{}, [&](std::size_t i) { return chosen_[i]->cost; });
-    std::atomic<std::size_t> next{0};
     std::vector<std::thread> workers;
-    const auto work = [&] {
-      for (std::size_t k = next++; k < waiting.size() && !stop_requested().load() && !failed_; k = next++)
-        run_one(waiting[k]);
-    };
-    for (std::size_t t = 1; t < threads; ++t) workers.emplace_back(work);
+    for (std::size_t t = 1; t < threads; ++t) workers.emplace_back([this] { work(); });
     work();
     for (std::thread& worker : workers) worker.join();
     if (failure_) std::rethrow_exception(failure_);
     if (stop_requested().load()) fail_input("stopped before all experiments were done");
+    return std::move(results_);
+  }
+
+ private:
+  void work() {
+    while (const std::optional<std::size_t> i = queue_.take()) {
+      run_one(*i);
+      if (stop_requested().load() || failed_) queue_.end();
+      queue_.finish(*i);
+    }
   }
 
   void run_one(std::size_t i) {
@@ -133,6 +125,7 @@ class Runner {
   const ReproduceCommand& options_;
   const ExpectedClaims& expected_;
   std::vector<NamedResult> results_;
+  ExperimentQueue queue_;
   double cost_ = 0.0, done_cost_ = 0.0;  ///< of all, and of those that are done
   std::size_t done_ = 0;
   std::mutex mutex_;

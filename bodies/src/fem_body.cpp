@@ -77,7 +77,8 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
                                                      .factor = BlockCholesky(stiffness_.shared_pattern(), cholesky),
                                                      .single = {},
                                                      .lift = velocities_,
-                                                     .free_rows = {}});
+                                                     .free_rows = {},
+                                                     .answers = {}});
   make_single_factors();
   std::vector<int> row_blocks(positions_.size(), 0);
   for (int j = 0; j < node_count(); ++j) {
@@ -90,7 +91,10 @@ FemBody::FemBody(Model&& model, const FemSettings& settings)
   time_steps_.reserve(settings.max_time_steps);
   prescribed_nodes_.reserve(positions_.size());
   prescribed_blocks_.reserve(as_size(pattern().stored()));
-  for (System& system : systems_) system.free_rows.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
+  for (System& system : systems_) {
+    system.free_rows.reserve(settings.max_rows, settings.max_rows * kEntriesPerRow);
+    if (settings.max_rows >= kFewestRowsToKeep) system.answers.resize(3 * node_count(), kAnswersAtOnce);
+  }
   for (std::size_t v = 0; v + 1 < vertex_begin_.size(); ++v) {
     max_vertex_nodes_ = std::max(max_vertex_nodes_, vertex_begin_[v + 1] - vertex_begin_[v]);
   }
@@ -376,26 +380,6 @@ void FemBody::multiply_damping(const Eigen::Ref<const Eigen::VectorXd>& x,
   (damping_ ? *damping_ : stiffness_).multiply(x, y);
   if (!damping_) y *= stiffness_damping_;
   for (int i = 0; i < node_count(); ++i) y.segment<3>(3 * i) += damping_masses_[i] * x.segment<3>(3 * i);
-}
-
-const BlockRows& FemBody::without_prescribed(const BlockRows& J, System& system) const noexcept {
-  if (prescribed_nodes_.empty()) return J;
-  system.free_rows.clear();
-  for (int r = 0; r < J.rows(); ++r) {
-    system.free_rows.begin_row();
-    for (const BlockRows::Entry& entry : J.row(r)) {
-      if (!prescribed_[entry.block]) system.free_rows.add(entry.block, entry.value);
-    }
-  }
-  return system.free_rows;
-}
-
-bool FemBody::add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  System& system = systems_[which];
-  if (J.rows() > system.factor.settings().max_rows) return false;
-  const BlockRows& rows = without_prescribed(J, system);
-  const double h = time_steps_[which];
-  return system.in_single ? system.single->add_compliance(rows, h, W) : system.factor.add_compliance(rows, h, W);
 }
 
 void FemBody::compute_correction(int which, const BlockRows& J, std::span<const double> lambda,

@@ -92,6 +92,35 @@ TEST_P(Step, TwoTimeStepsAtOnceGiveTheBitsOfEachAlone) {
   }
 }
 
+// Two ways to one compliance: of all rows at once, and of some rows solved for by themselves. Both are backward stable,
+// so that they differ by rounding times the condition of A(h), here some thousands. What is asked of no fresh row
+// stays.
+TEST_P(Step, FreshRowsByThemselvesGiveTheirPartOfTheCompliance) {
+  auto body = make_block(GetParam(), damped());
+  disturb(*body);
+  const double steps[] = {kFast, kSlow};
+  ASSERT_TRUE(body->linearise(steps));
+  constexpr int kRows = 120;
+  const BlockRows J = make_rows(*body, kRows);
+  std::vector<std::int32_t> fresh = {3, 4, 5, 119};
+  for (std::int32_t r = 60; r < 90; r += 2) fresh.push_back(r);
+  std::ranges::sort(fresh);
+  const auto is_fresh = [&](int r) { return std::ranges::binary_search(fresh, r); };
+  for (int which = 0; which < 2; ++which) {
+    Eigen::MatrixXd whole = Eigen::MatrixXd::Zero(kRows, kRows), part = whole;
+    ASSERT_TRUE(body->add_compliance(which, J, whole));
+    ASSERT_TRUE(body->add_fresh_compliance(which, J, fresh, part));
+    EXPECT_EQ(part, part.transpose());
+    for (int r = 0; r < kRows; ++r) {
+      for (int c = 0; c < kRows; ++c) {
+        if (!is_fresh(r) && !is_fresh(c)) whole(r, c) = 0.0;
+      }
+    }
+    EXPECT_GT(whole.norm(), 0.0);
+    EXPECT_LT((part - whole).norm(), 1e-11 * whole.norm());
+  }
+}
+
 // A clamped and pulled body with and without its prescribed nodes among the unknowns; a node prescribed later is none
 // of those left out, and one that is cannot be released.
 TEST_P(Step, PrescribedNodesLeftOutChangeNothing) {

@@ -139,7 +139,8 @@ struct Friction {
   Drag pulled;
 };
 
-Friction measure_friction(const Form& form, Pull pull, const ExperimentOptions& options) {
+/// `creep`: asks for `crept` too, which takes a run of its own.
+Friction measure_friction(const Form& form, Pull pull, bool creep, const ExperimentOptions& options) {
   Friction out;
   const double weight = mass_of(cylinder_of(make_world(load_story(options)))) * kGravity;
   if (options.quick) pull.seconds = 9.0, pull.speed = 0.0035;
@@ -164,7 +165,7 @@ Friction measure_friction(const Form& form, Pull pull, const ExperimentOptions& 
   out.by_contact = contact / count;
   out.followed = (value_at(out.pulled, out.pulled.base, to) - value_at(out.pulled, out.pulled.base, from)) /
                  (tick_at(data, to).device.position.x() - tick_at(data, from).device.position.x());
-  if (hold_at == 0.0) return out;
+  if (!creep || hold_at == 0.0) return out;
   const double reached = 3.0 + (hold_at - kPullStart) / pull.speed;
   pull.until = hold_at;
   pull.seconds = reached + 6.0;
@@ -334,7 +335,7 @@ ExperimentResult run_dervaux_cylinder_wire(const ExperimentOptions& options) {
     for (const bool over_rim : {false, true}) {
       Pull pull;
       if (over_rim) pull.height = 0.02;
-      const Friction friction = measure_friction(form, pull, options);
+      const Friction friction = measure_friction(form, pull, !over_rim, options);
       claim_friction(form, friction, over_rim, out.claims);
       Series ratio;
       ratio.name = fmt::format("{}{}", form.name, over_rim ? ", over the rim" : "");

@@ -7,6 +7,7 @@
 namespace palpate {
 
 void StepData::find_contacts() {
+  is_later_round_ = false;
   bearing_.clear();
   for (std::size_t i = 0; i < last.contacts.size(); ++i) {
     if (!last.contact_forces[i].isZero(0.0)) bearing_.push_back(last.contacts[i].id);
@@ -115,6 +116,7 @@ void StepData::recall_strains() {
 }
 
 void StepData::keep_contacts(std::span<const Contact> kept) {
+  is_later_round_ = false;
   contacts.assign(kept.begin(), kept.end());
   for (Contact& c : contacts) c.gap = c.offset + compute_foot_gap(c);
   trim_contacts();
@@ -132,6 +134,7 @@ bool StepData::add_missed_contacts() {
   if (ahead_.empty()) return false;
   remember(round_);
   guess_ = &round_;
+  is_later_round_ = true;
   contacts.insert(contacts.end(), ahead_.begin(), ahead_.end());
   const auto order = [](const Contact& c) { return std::tuple(c.body_a, c.body_b, c.id); };
   std::sort(contacts.begin(), contacts.end(), [&](const Contact& x, const Contact& y) { return order(x) < order(y); });

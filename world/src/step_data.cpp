@@ -49,6 +49,7 @@ StepData::StepData(const WorldSettings& settings, std::span<WorldBody> bodies, s
     const int rows = std::min(body->max_rows(), 3 * settings_.contacts.max_contacts);
     most_dense_rows_ = std::max(most_dense_rows_, std::min(rows, 1024));
     m.rows.reserve(std::min(rows, 1024), std::min(rows, 1024) * body->max_row_entries());
+    m.rows_before.reserve(std::min(rows, 1024), std::min(rows, 1024) * body->max_row_entries());
     m.lambda.reserve(as_size(rows));
   }
   for (const auto& [a, b] : ignored) finder_.ignore(a, b);
@@ -83,7 +84,9 @@ void StepData::reserve_rows(int further) {
   const auto light = static_cast<int>(light_.size());
   const auto dense = static_cast<int>(std::count_if(
       moving.begin(), moving.end(), [](const Moving& m) { return m.side.kind == ConstraintSide::Kind::kDense; }));
-  problem.reserve(rows, dense, most_dense_rows_, light);
+  for (ConstraintProblem* p : {&problem, &problem_before_}) p->reserve(rows, dense, most_dense_rows_, light);
+  rows_before_.reserve(as_size(most_dense_rows_));
+  fresh_rows_.reserve(as_size(most_dense_rows_));
   solver_->reserve(rows, 2 * rows, light);
   lambda.reserve(as_size(rows));
   further_room_ = further;

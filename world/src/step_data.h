@@ -23,6 +23,7 @@ class StepData final : public RowSink {
     std::vector<Vec3> tick_free;  ///< the same over the tick, if there is one
     std::vector<Vec3> change;     ///< Δv of free motion and forces
     BlockRows rows;               ///< J, of bodies of many unknowns
+    BlockRows rows_before;        ///< the same in the round before
     std::vector<double> lambda;   ///< of those rows
     Mat6 response;
     Mat6 tick_response;
@@ -106,6 +107,9 @@ class StepData final : public RowSink {
   double fill_side(const Assembly& to, const ConstraintSide& side, int offset, int body, const BodyPoint& point,
                    const JointRow& what, double scale);
   bool fill_compliance(const Assembly& to);
+  void put_round_aside();
+  bool keep_compliance(std::size_t body);
+  void map_rows(int side_body);
   void warm_start();
   void read_contact_forces();
   void remember(ContactMemory& out) const;
@@ -126,13 +130,17 @@ class StepData final : public RowSink {
   ContactFinder finder_;
   std::unique_ptr<SecondThread> second_;  ///< for the tick beside the step; null: no body allows it
   std::unique_ptr<ConstraintSolver> solver_;
-  std::vector<std::int32_t> matches_;     ///< of each contact in a memory, by match(); −1: none
-  std::vector<std::uint8_t> taken_;       ///< of a memory's contacts, those that are found again by their identity
-  std::vector<Vec3> anchors_;             ///< of each contact at the start of the step, as in ContactMemory
-  std::vector<Contact> ahead_;            ///< that the motion found so far would run into
-  std::vector<std::uint64_t> bearing_;    ///< identities of the last step's contacts with a force, ascending
-  ContactMemory round_;                   ///< of the step so far, when more contacts were found
-  const ContactMemory* guess_ = nullptr;  ///< last or round_
+  std::vector<std::int32_t> matches_;      ///< of each contact in a memory, by match(); −1: none
+  std::vector<std::uint8_t> taken_;        ///< of a memory's contacts, those that are found again by their identity
+  std::vector<Vec3> anchors_;              ///< of each contact at the start of the step, as in ContactMemory
+  std::vector<Contact> ahead_;             ///< that the motion found so far would run into
+  std::vector<std::uint64_t> bearing_;     ///< identities of the last step's contacts with a force, ascending
+  ContactMemory round_;                    ///< of the step so far, when more contacts were found
+  bool is_later_round_ = false;            ///< problem is that of round_, and its compliances still count
+  ConstraintProblem problem_before_;       ///< of the round before, while the next is assembled
+  std::vector<std::int32_t> rows_before_;  ///< by map_rows()
+  std::vector<std::int32_t> fresh_rows_;   ///< of those, the ones that were not there
+  const ContactMemory* guess_ = nullptr;   ///< last or round_
   std::vector<BlockRows::Entry> entries_;
   JointConstraints joint_rows_;
   const Assembly* assembling_ = nullptr;  ///< while StepRows add theirs

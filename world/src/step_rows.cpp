@@ -5,8 +5,11 @@ namespace palpate {
 
 bool StepData::assemble() {
   const Assembly to{problem, h, 0, -1, true};
+  if (is_later_round_) put_round_aside();
   assemble(to);
-  return fill_compliance(to);
+  const bool good = fill_compliance(to);
+  is_later_round_ = false;
+  return good;
 }
 
 bool StepData::compute_problem(int which, int without, ConstraintProblem& out) {
@@ -114,6 +117,7 @@ bool StepData::fill_compliance(const Assembly& to) {
     Moving& m = moving[i];
     if (m.side.kind != ConstraintSide::Kind::kDense || m.rows.rows() == 0 || static_cast<int>(i) == to.without)
       continue;
+    if (to.rows && is_later_round_ && keep_compliance(i)) continue;
     auto W = to.problem.dense_compliance(m.side.body);
     if (!bodies_[i].body->add_compliance(to.which, m.rows, W)) return false;
   }

@@ -128,6 +128,65 @@ TEST(SecondTimeStep, IsTheSameBesideTheStepAsAfterIt) {
   expect_same(beside.tick, after);
 }
 
+/// A jelly that is thrown onto a floor and has far more contacts there than a step finds at first.
+World make_jelly_world() {
+  World world;
+  add_plane(world, 0.5);
+  const Material material{.young_modulus = 300.0, .poisson_ratio = 0.4, .density = 1000.0, .mass_damping = 2.0};
+  TetMesh mesh = make_tet_block(Vec3(0.1, 0.1, 0.1), {7, 7, 7});
+  const Quat turn(Eigen::AngleAxisd(0.4, Vec3(1.0, 0.2, 0.5).normalized()));
+  for (Vec3& v : mesh.vertices) v = turn * v + Vec3(0.0, 0.09, 0.0);
+  ContactShape shape;
+  shape.kind = ContactShape::Surface{};
+  shape.friction = 0.5;
+  auto jelly = std::make_unique<CorotationalTets>(mesh, std::span(&material, 1));
+  jelly->set_velocities(std::vector<Vec3>(as_size(jelly->block_count()), Vec3(0.2, -0.5, 0.1)));
+  world.add({"jelly", std::move(jelly), shape});
+  world.prepare();
+  return world;
+}
+
+/// Compares the problem of each round with the same computed anew.
+class Rounds final : public StepReader {
+ public:
+  int later = 0, equal = 0;
+  double worst = 0.0;  ///< difference of W, relative to its norm
+  void begin_step() { first_ = true; }
+  bool solve(const StepProblem& problem, std::vector<double>&) override {
+    ConstraintProblem anew;
+    EXPECT_TRUE(problem.compute_problem(0, -1, anew));
+    const Eigen::MatrixXd W = full_matrix(problem.problem()), expected = full_matrix(anew);
+    EXPECT_EQ(W, W.transpose());
+    worst = std::max(worst, (W - expected).norm() / expected.norm());
+    if (first_) {
+      EXPECT_EQ(W, expected);
+    } else {
+      ++later;
+      equal += W == expected ? 1 : 0;
+    }
+    first_ = false;
+    return false;
+  }
+
+ private:
+  bool first_ = true;
+};
+
+// A round that finds more contacts keeps the compliance of those that it knows. What it then has is that of all of them
+// computed anew, to rounding times the condition of A(h); and it does keep some, or all would be equal to the bit.
+TEST(LaterRounds, HaveTheComplianceOfARoundThatComputesAllAnew) {
+  World world = make_jelly_world();
+  Rounds rounds;
+  StepReport report;
+  for (int i = 0; i < 30; ++i) {
+    rounds.begin_step();
+    ASSERT_TRUE(run_step(world, {.h = 0.02}, report, &rounds)) << i;
+  }
+  EXPECT_GT(rounds.later, 10);
+  EXPECT_LT(rounds.equal, rounds.later);
+  EXPECT_LT(rounds.worst, 1e-11);
+}
+
 // What a body left out does not bring is its own: W without it and its own W are the whole.
 TEST(BodyLeftOut, TakesItsComplianceAndItsMotionAlong) {
   World world = make_mixed_world();

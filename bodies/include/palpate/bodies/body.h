@@ -135,6 +135,14 @@ class Body {
   /// and leaves W as it is if J has more than max_rows() rows.
   virtual bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept = 0;
 
+  /// The part of the same that is in the rows and columns `fresh` of W, ascending; the rest of W stays as it is. Equal
+  /// to add_compliance()'s to rounding, and exactly symmetric. For a step that has found a few more contacts and keeps
+  /// what it knows of the others. Returns false and leaves W as it is if this kind of body does no better than anew.
+  virtual bool add_fresh_compliance(int, const BlockRows&, std::span<const std::int32_t>,
+                                    Eigen::Ref<Eigen::MatrixXd>) noexcept {
+    return false;
+  }
+
   /// The most rows that add_compliance() takes.
   virtual int max_rows() const noexcept { return std::numeric_limits<int>::max(); }
 

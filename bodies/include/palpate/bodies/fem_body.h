@@ -62,6 +62,9 @@ class FemBody : public Body {
   bool factor(int which) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
+  /// Solves for the fresh rows, twelve at a time. That pays where they are less than about two fifths of all.
+  bool add_fresh_compliance(int which, const BlockRows& J, std::span<const std::int32_t> fresh,
+                            Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
   bool allows_two_threads() const noexcept override;
@@ -177,6 +180,8 @@ class FemBody : public Body {
 
  private:
   /// A(h) of one time step, before and after it is factored.
+  static constexpr int kFewestRowsToKeep = 96;  ///< below that add_compliance() takes no time to speak of
+  static constexpr int kAnswersAtOnce = 12;     ///< as many as the factor solves at once
   struct System {
     BlockMatrix A;
     std::vector<double> masses;  ///< its part M/h + αM
@@ -185,6 +190,7 @@ class FemBody : public Body {
     bool in_single = false;                     ///< and it is
     std::vector<Vec3> lift;                     ///< A(h) times prescribed_changes_, if they move
     BlockRows free_rows;                        ///< constraint rows without prescribed nodes
+    Eigen::MatrixXd answers;                    ///< A(h)⁻¹ Jᵀ of a few rows, for add_fresh_compliance()
     double fixed_scale = 1.0;                   ///< diagonal of the prescribed nodes
     std::int64_t assemble_ns = 0, factor_ns = 0;
   };

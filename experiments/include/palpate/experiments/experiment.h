@@ -79,8 +79,14 @@ struct Experiment {
   ExperimentResult (*run)(const ExperimentOptions&);
   /// About how long it takes on one core [s]: those that take long are begun first.
   double cost = 10.0;
-  /// Measures computing times: wants the machine for itself.
-  bool timed = false;
+  /// What of the machine it wants while it runs.
+  enum class Wants : std::uint8_t {
+    kCores,    ///< what is free: some of its bodies are worth a second thread
+    kOneCore,  ///< one, and leaves the others alone
+    kQuiet,    ///< one for itself, for it measures computing times; on the others nothing that wants more than one
+    kMachine,  ///< all: it measures computing times of more than one thread
+  };
+  Wants wants = Wants::kCores;
 };
 
 std::span<const Experiment> registered_experiments() noexcept;
