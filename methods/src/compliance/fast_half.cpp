@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "compliance/halves.h"
@@ -26,8 +28,9 @@ class ComplianceFast final : public TypedFastHalf<Model, Feedback> {
   void adopt(const Model& model) noexcept;
   bool move(const DeviceState& device, const Model& model, double age, TickResult& out) noexcept;
   void assemble_rows(const Model& model, double age) noexcept;
-  BodyPoint find_foot(const PublishedConstraint& constraint, int k) const noexcept;
-  double fill_row(const PublishedConstraint& constraint, const PublishedRow& row) noexcept;
+  using Feet = std::array<BodyPoint, 2>;  ///< of PublishedConstraint::on_tool
+  Feet find_feet(const PublishedConstraint& constraint) const noexcept;
+  double fill_row(const PublishedConstraint& constraint, const Feet& feet, const PublishedRow& row) noexcept;
   void note_slip(const Model& model) noexcept;
   Wrench sum_constraint_forces(const Model& model) const noexcept;
   void send(Feedback& feedback) const noexcept;
@@ -202,11 +205,14 @@ void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
   int row = 0;
   for (int i = 0; i < model.tool_constraints; ++i) {
     const PublishedConstraint& c = model.constraint[as_size(i)];
+    const Feet feet = find_feet(c);
     Vec3 way = -c.start;
-    for (int k = 0; k < c.points; ++k) way += c.on_tool[as_size(k)].scale * tool_->compute_point(find_foot(c, k));
-    const Vec3 turn = rotation_vector(tool_->compute_frame(c.on_tool[0].point) * c.start_frame.conjugate()) *
-                      (c.on_tool[0].scale < 0.0 ? -1.0 : 1.0);
+    for (std::size_t k = 0; k < as_size(c.points); ++k) way += c.on_tool[k].scale * tool_->compute_point(feet[k]);
     Memory& m = memory_[as_size(i)];
+    Vec3 turn = Vec3::Zero();  // contacts have no rows about angles
+    if (!m.contact)
+      turn = rotation_vector(tool_->compute_frame(c.on_tool[0].point) * c.start_frame.conjugate()) *
+             (c.on_tool[0].scale < 0.0 ? -1.0 : 1.0);
     if (m.contact && !m.anchored) {
       m.anchor = way;
       m.anchored = true;
@@ -215,7 +221,7 @@ void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
     }
     for (int r = 0; r < c.rows; ++r, ++row) {
       const PublishedRow& from = model.row[as_size(row)];
-      const double free = fill_row(c, from);
+      const double free = fill_row(c, feet, from);
       double gap = from.gap + from.direction.dot(from.turn ? turn : way) + age * from.rate;
       if (m.contact && r == 0) gap = world_settings_.felt_gap(gap, dt_);
       if (m.contact && r > 0) gap -= from.direction.dot(m.anchor);
@@ -227,24 +233,25 @@ void ComplianceFast::assemble_rows(const Model& model, double age) noexcept {
 /// Where a constraint acts on the tool. What touches a round wire is the side that looks there: a foot that rolled
 /// along with the wire would come up behind it, and let it in by its diameter. A push on such a foot makes it roll,
 /// too.
-BodyPoint ComplianceFast::find_foot(const PublishedConstraint& constraint, int k) const noexcept {
-  BodyPoint foot = constraint.on_tool[as_size(k)].point;
-  if (round_ && constraint.kind == ConstraintKind::kContact)
-    foot.offset = tool_->compute_frame(foot).conjugate() * (constraint.start_frame * foot.offset);
-  return foot;
+ComplianceFast::Feet ComplianceFast::find_feet(const PublishedConstraint& constraint) const noexcept {
+  Feet feet = {constraint.on_tool[0].point, constraint.on_tool[1].point};
+  if (round_ && constraint.kind == ConstraintKind::kContact) {
+    for (BodyPoint& foot : std::span(feet).first(as_size(constraint.points)))
+      foot.offset = tool_->compute_frame(foot).conjugate() * (constraint.start_frame * foot.offset);
+  }
+  return feet;
 }
 
 /// Adds the row to J; returns what the tool's free motion does to it in this tick [m].
-double ComplianceFast::fill_row(const PublishedConstraint& constraint, const PublishedRow& row) noexcept {
+double ComplianceFast::fill_row(const PublishedConstraint& constraint, const Feet& feet,
+                                const PublishedRow& row) noexcept {
   const std::span<const Vec3> v = tool_->velocities();
   double speed = 0.0;
   J_.begin_row();
-  for (int k = 0; k < constraint.points; ++k) {
-    const ToolPoint& at = constraint.on_tool[as_size(k)];
-    const Vec3 direction = at.scale * row.direction;
-    const BodyPoint foot = find_foot(constraint, k);
-    const int count = row.turn ? tool_->compute_turn_row(foot, direction, entries_)
-                               : tool_->compute_point_row(foot, direction, entries_);
+  for (std::size_t k = 0; k < as_size(constraint.points); ++k) {
+    const Vec3 direction = constraint.on_tool[k].scale * row.direction;
+    const int count = row.turn ? tool_->compute_turn_row(feet[k], direction, entries_)
+                               : tool_->compute_point_row(feet[k], direction, entries_);
     for (const BlockRows::Entry& e : std::span(entries_).first(as_size(count))) {
       J_.add(e.block, e.value);
       speed += e.value.dot(v[as_size(e.block)] + free_[as_size(e.block)]);
@@ -283,16 +290,16 @@ Wrench ComplianceFast::sum_constraint_forces(const Model& model) const noexcept 
   int row = 0;
   for (int i = 0; i < model.tool_constraints; ++i) {
     const PublishedConstraint& c = model.constraint[as_size(i)];
+    const Feet feet = find_feet(c);
     for (int r = 0; r < c.rows; ++r, ++row) {
       const PublishedRow& from = model.row[as_size(row)];
-      for (int k = 0; k < c.points; ++k) {
-        const ToolPoint& at = c.on_tool[as_size(k)];
-        const Vec3 f = lambda_[as_size(row)] * at.scale * from.direction;
+      for (std::size_t k = 0; k < as_size(c.points); ++k) {
+        const Vec3 f = lambda_[as_size(row)] * c.on_tool[k].scale * from.direction;
         if (from.turn) {
           sum.torque += f;
         } else {
           sum.force += f;
-          sum.torque += (tool_->compute_point(find_foot(c, k)) - handle).cross(f);
+          sum.torque += (tool_->compute_point(feet[k]) - handle).cross(f);
         }
       }
     }
