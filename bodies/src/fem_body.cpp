@@ -375,6 +375,33 @@ void FemBody::solve(int which, Eigen::Ref<Eigen::MatrixXd> x) noexcept {
   }
 }
 
+FemBody::SolveScratch FemBody::make_solve_scratch() const {
+  SolveScratch scratch{systems_[0].factor.make_scratch(), {}};
+  for (const System& system : systems_) {
+    if (system.single) scratch.single = system.single->make_scratch();
+  }
+  return scratch;
+}
+
+void FemBody::solve(int which, Eigen::Ref<Eigen::MatrixXd> x, SolveScratch& scratch) const noexcept {
+  const System& system = systems_[which];
+  if (system.in_single) {
+    system.single->solve(x, scratch.single);
+  } else {
+    system.factor.solve(x, scratch.whole);
+  }
+}
+
+void FemBody::solve_rows_of_compliance(int which, std::span<const int> rows, Eigen::Ref<Eigen::MatrixXd> x,
+                                       SolveScratch& scratch) const noexcept {
+  const System& system = systems_[which];
+  if (system.in_single) {
+    system.single->solve_rows_of_compliance(rows, x, scratch.single);
+  } else {
+    system.factor.solve_rows_of_compliance(rows, x, scratch.whole);
+  }
+}
+
 void FemBody::multiply_damping(const Eigen::Ref<const Eigen::VectorXd>& x,
                                Eigen::Ref<Eigen::VectorXd> y) const noexcept {
   (damping_ ? *damping_ : stiffness_).multiply(x, y);

@@ -119,8 +119,8 @@ BasicBlockCholesky<T>::BasicBlockCholesky(std::shared_ptr<const BlockPattern> pa
   panels_.assign(tree_->panels_size, T(0));
   inverse_diagonal_.assign(tree_->slab_size, T(0));
   for (int parity = 0; parity < 2; ++parity) updates_[parity].assign(tree_->updates_size[parity], T(0));
-  slab_.assign(slab, T(0));
-  gathered_.assign(as_size(kRows<T> * kRows<T>) * tree_->largest_strips, T(0));
+  scratch_.slab.assign(slab, T(0));
+  scratch_.gathered.assign(as_size(kRows<T> * kRows<T>) * tree_->largest_strips, T(0));
   strips_.assign(slab * strips, T(0));
   products_.assign(kRows<T> * kRows<T> * strips * (strips + 1) / 2, T(0));
   row_places_.assign(settings.max_rows, {});
@@ -244,67 +244,72 @@ void BasicBlockCholesky<T>::assemble_front(int f, const BlockMatrix& a, double s
 }
 
 template <typename T>
-void BasicBlockCholesky<T>::solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept {
+void BasicBlockCholesky<T>::solve(Eigen::Ref<Eigen::MatrixXd> x, Scratch& scratch) const noexcept {
   // Single ones wait for memory, so that two cost about as much as a strip of one vector.
   constexpr Eigen::Index kFewest = 2;
   for (Eigen::Index first = 0; first < x.cols();) {
     const Eigen::Index count = std::min<Eigen::Index>(kRows<T>, x.cols() - first);
     if (count < kFewest) {
-      solve_one(x.col(first).data());
+      solve_one(x.col(first).data(), scratch);
       first += 1;
     } else {
-      solve_strip(x.col(first).data(), static_cast<int>(count), x.outerStride());
+      solve_strip(x.col(first).data(), static_cast<int>(count), x.outerStride(), scratch);
       first += count;
     }
   }
 }
 
 template <typename T>
-void BasicBlockCholesky<T>::solve_one(double* x) noexcept {
-  std::fill(slab_.begin(), slab_.begin() + tree_->slab_size + 1, T(0));
+void BasicBlockCholesky<T>::solve_one(double* x, Scratch& scratch) const noexcept {
+  T* slab = scratch.slab.data();
+  std::fill_n(slab, tree_->slab_size + 1, T(0));
   for (const int i : tree_->order) {
-    for (int k = 0; k < 3; ++k) slab_[tree_->place[i] + k] = static_cast<T>(x[3 * i + k]);
+    for (int k = 0; k < 3; ++k) slab[tree_->place[i] + k] = static_cast<T>(x[3 * i + k]);
   }
   for (const Front& front : tree_->fronts) {
-    front::forward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab_.data(),
-                       gathered_.data());
+    front::forward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab,
+                       scratch.gathered.data());
   }
   for (int f = fronts() - 1; f >= 0; --f) {
     const Front& front = tree_->fronts[f];
-    front::backward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab,
-                        slab_.data(), gathered_.data());
+    front::backward_one(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, slab,
+                        scratch.gathered.data());
   }
   for (int i = 0; i < blocks(); ++i) {
     const int place = tree_->place[i];
-    for (int k = 0; k < 3; ++k) x[3 * i + k] = place < 0 ? 0.0 : slab_[place + k];
+    for (int k = 0; k < 3; ++k) x[3 * i + k] = place < 0 ? 0.0 : slab[place + k];
+  }
+}
+
+/// X ← X L⁻¹ in the strip of the scratch.
+template <typename T>
+void BasicBlockCholesky<T>::solve_backward(int columns, Scratch& scratch) const noexcept {
+  const Strip strip{scratch.slab.data(), 0, (columns + kLanes<T> - 1) / kLanes<T>, 0};
+  for (int f = fronts() - 1; f >= 0; --f) {
+    const Front& front = tree_->fronts[f];
+    front::backward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, strip,
+                    scratch.gathered.data());
   }
 }
 
 template <typename T>
-void BasicBlockCholesky<T>::solve_strip(double* x, int columns, Eigen::Index stride) noexcept {
-  std::fill(slab_.begin(), slab_.end(), T(0));
-  for (int c = 0; c < columns; ++c) {
-    for (const int i : tree_->order) {
-      for (int k = 0; k < 3; ++k)
-        slab_[kRows<T> * (tree_->place[i] + k) + c] = static_cast<T>(x[c * stride + 3 * i + k]);
+void BasicBlockCholesky<T>::solve_strip(double* x, int columns, Eigen::Index stride, Scratch& scratch) const noexcept {
+  T* slab = scratch.slab.data();
+  front::clear_padding(*tree_, slab);
+  for (const int i : tree_->order) {
+    for (int k = 0; k < 3; ++k) {
+      T* to = slab + kRows<T> * as_size(tree_->place[i] + k);
+      for (int c = 0; c < columns; ++c) to[c] = static_cast<T>(x[c * stride + 3 * i + k]);
+      std::fill(to + columns, to + kRows<T>, T(0));
     }
   }
-  const Strip strip{slab_.data(), 0, (columns + kLanes<T> - 1) / kLanes<T>, 0};
+  const Strip strip{slab, 0, (columns + kLanes<T> - 1) / kLanes<T>, 0};
   for (const Front& front : tree_->fronts) {
     front::forward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab,
                    std::span<const Strip>(&strip, 1));
   }
-  for (int f = fronts() - 1; f >= 0; --f) {
-    const Front& front = tree_->fronts[f];
-    front::backward(*tree_, front, panels_.data() + front.panel, inverse_diagonal_.data() + front.slab, strip,
-                    gathered_.data());
-  }
-  for (int c = 0; c < columns; ++c) {
-    for (int i = 0; i < blocks(); ++i) {
-      const int place = tree_->place[i];
-      for (int k = 0; k < 3; ++k) x[c * stride + 3 * i + k] = place < 0 ? 0.0 : slab_[kRows<T> * (place + k) + c];
-    }
-  }
+  solve_backward(columns, scratch);
+  front::store_strip(*tree_, slab, columns, x, stride);
 }
 
 template <typename T>
@@ -312,7 +317,7 @@ void BasicBlockCholesky<T>::solve_rows(const BlockRows& J, const Eigen::Ref<cons
                                        Eigen::Ref<Eigen::VectorXd> x) noexcept {
   x.setZero();
   J.add_transposed_product(1.0, lambda, x);
-  solve_one(x.data());
+  solve_one(x.data(), scratch_);
 }
 
 template class BasicBlockCholesky<double>;

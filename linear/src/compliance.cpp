@@ -23,6 +23,7 @@ template <typename T>
 bool BasicBlockCholesky<T>::add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   const int rows = sort_rows(J);
   if (rows < 0) return false;
+  row_count_ = rows;
   const int strips = (rows + kRows<T> - 1) / kRows<T>;
   std::fill_n(products_.begin(), product_offset<T>(strips, 0), T(0));
   load_strips(J, rows, strips);
@@ -55,8 +56,8 @@ int BasicBlockCholesky<T>::sort_rows(const BlockRows& J) noexcept {
 }
 
 template <typename T>
-T* BasicBlockCholesky<T>::strip(int s) noexcept {
-  return strips_.data() + kRows<T> * (as_size(tree_->slab_size) + 1) * s;
+std::size_t BasicBlockCholesky<T>::strip_offset(int s) const noexcept {
+  return kRows<T> * (as_size(tree_->slab_size) + 1) * as_size(s);
 }
 
 /// Jᵀ into the strips, cleared in the fronts on the way from its blocks to the root and nowhere else.
@@ -169,6 +170,42 @@ void BasicBlockCholesky<T>::add_products(int f, std::span<const front::RightHand
   }
 }
 
+/// Row i of Zᵀ, by the order of the strips, to one lane of a cleared strip: what of it is not zero.
+template <typename T>
+void BasicBlockCholesky<T>::load_solved_row(int i, int lane, T* slab) const noexcept {
+  const int strips = (row_count_ + kRows<T> - 1) / kRows<T>, s = i / kRows<T>, own_lane = i % kRows<T>;
+  const T* from = strips_.data() + strip_offset(s);
+  for (const int f : reached()) {
+    const Extent& extent = extents_[as_size(f) * strips + s];
+    if (own_lane / kLanes<T> >= extent.vectors) continue;
+    const Front& front = tree_->fronts[f];
+    for (int c = front.slab + extent.first; c < front.slab + front.shape.padded_columns(); ++c)
+      slab[kRows<T> * as_size(c) + lane] = from[kRows<T> * as_size(c) + own_lane];
+  }
+}
+
+template <typename T>
+void BasicBlockCholesky<T>::solve_rows_of_compliance(std::span<const int> rows, Eigen::Ref<Eigen::MatrixXd> x,
+                                                     Scratch& scratch) const noexcept {
+  T* slab = scratch.slab.data();
+  for (std::size_t first = 0; first < rows.size(); first += kRows<T>) {
+    const auto columns = static_cast<int>(std::min<std::size_t>(kRows<T>, rows.size() - first));
+    std::fill(scratch.slab.begin(), scratch.slab.end(), T(0));
+    for (int lane = 0; lane < columns; ++lane) {
+      const auto end = row_places_.begin() + row_count_;
+      const auto at = std::find_if(row_places_.begin(), end,
+                                   [&](const RowPlace& place) { return place.row == rows[first + as_size(lane)]; });
+      if (at != end) load_solved_row(static_cast<int>(at - row_places_.begin()), lane, slab);
+    }
+    solve_backward(columns, scratch);
+    front::store_strip(*tree_, slab, columns, x.col(static_cast<Eigen::Index>(first)).data(), x.outerStride());
+  }
+}
+
+template void BasicBlockCholesky<double>::solve_rows_of_compliance(std::span<const int>, Eigen::Ref<Eigen::MatrixXd>,
+                                                                   Scratch&) const noexcept;
+template void BasicBlockCholesky<float>::solve_rows_of_compliance(std::span<const int>, Eigen::Ref<Eigen::MatrixXd>,
+                                                                  Scratch&) const noexcept;
 template bool BasicBlockCholesky<double>::add_compliance(const BlockRows&, double,
                                                          Eigen::Ref<Eigen::MatrixXd>) noexcept;
 template bool BasicBlockCholesky<float>::add_compliance(const BlockRows&, double, Eigen::Ref<Eigen::MatrixXd>) noexcept;

@@ -41,4 +41,12 @@ template <typename T>
 void backward_one(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* slab,
                   T* local) noexcept;
 
+/// Zeros where a strip of right-hand sides has no unknowns: beyond the pivots of each front, and after the last.
+template <typename T>
+void clear_padding(const FrontTree& tree, T* slab) noexcept;
+
+/// The first columns of a strip, back in the order of the blocks, to columns of x; zero at blocks that are left out.
+template <typename T>
+void store_strip(const FrontTree& tree, const T* slab, int columns, double* x, std::ptrdiff_t stride) noexcept;
+
 }  // namespace palpate::front

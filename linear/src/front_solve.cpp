@@ -167,6 +167,28 @@ void backward(const FrontTree& tree, const Front& front, const T* panel, const T
 }
 
 template <typename T>
+void clear_padding(const FrontTree& tree, T* slab) noexcept {
+  for (const Front& front : tree.fronts) {
+    const auto first = as_size(front.slab + front.shape.columns());
+    const auto end = as_size(front.slab + front.shape.padded_columns());
+    std::fill(slab + kRows<T> * first, slab + kRows<T> * end, T(0));
+  }
+  std::fill_n(slab + kRows<T> * as_size(tree.slab_size), kRows<T>, T(0));
+}
+
+template <typename T>
+void store_strip(const FrontTree& tree, const T* slab, int columns, double* x, std::ptrdiff_t stride) noexcept {
+  for (std::size_t i = 0; i < tree.place.size(); ++i) {
+    const int place = tree.place[i];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const T* from = slab + kRows<T> * (as_size(std::max(place, 0)) + k);
+      double* to = x + 3 * i + k;
+      for (int c = 0; c < columns; ++c) to[c * stride] = place < 0 ? 0.0 : static_cast<double>(from[c]);
+    }
+  }
+}
+
+template <typename T>
 void forward_one(const FrontTree& tree, const Front& front, const T* panel, const T* inverse, T* slab,
                  T* local) noexcept {
   const FrontShape& shape = front.shape;
@@ -228,6 +250,10 @@ template void backward(const FrontTree&, const Front&, const double*, const doub
                        double*) noexcept;
 template void backward(const FrontTree&, const Front&, const float*, const float*, const RightHandStrip<float>&,
                        float*) noexcept;
+template void clear_padding(const FrontTree&, double*) noexcept;
+template void clear_padding(const FrontTree&, float*) noexcept;
+template void store_strip(const FrontTree&, const double*, int, double*, std::ptrdiff_t) noexcept;
+template void store_strip(const FrontTree&, const float*, int, double*, std::ptrdiff_t) noexcept;
 template void forward_one(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;
 template void forward_one(const FrontTree&, const Front&, const float*, const float*, float*, float*) noexcept;
 template void backward_one(const FrontTree&, const Front&, const double*, const double*, double*, double*) noexcept;

@@ -254,6 +254,44 @@ TYPED_TEST(BlockCholeskyOf, CorrectiveMotionIsTheSolutionForTheRowsTransposed) {
   }
 }
 
+TYPED_TEST(BlockCholeskyOf, RowsOfAComplianceAreSolvedAsAnyRightHandSideIs) {
+  std::mt19937_64 random(11);
+  for (const System& system : make_systems()) {
+    const int blocks = system.pattern->blocks();
+    BasicBlockCholesky<TypeParam> cholesky(system.pattern, {.max_rows = 90});
+    ASSERT_TRUE(cholesky.factor(system.matrix));
+    auto scratch = cholesky.make_scratch();
+    for (const int rows : {1, 13, 90}) {
+      const BlockRows J = make_random_rows(rows, blocks, 4, random);
+      Eigen::MatrixXd W = Eigen::MatrixXd::Zero(rows, rows);
+      ASSERT_TRUE(cholesky.add_compliance(J, 1.0, W));
+      std::vector<int> chosen;  // some of them, in another order than theirs
+      for (int r = rows - 1; r >= 0; r -= 1 + r % 3) chosen.push_back(r);
+      Eigen::MatrixXd expected = reference::make_dense(J, blocks).transpose()(Eigen::all, chosen);
+      Eigen::MatrixXd x = Eigen::MatrixXd::Constant(expected.rows(), expected.cols(), 5.0);
+      cholesky.solve(expected);
+      cholesky.solve_rows_of_compliance(chosen, x, scratch);
+      EXPECT_LE(norm(x - expected), TestFixture::kClose * norm(expected)) << blocks << " blocks, " << rows << " rows";
+    }
+  }
+}
+
+TYPED_TEST(BlockCholeskyOf, TwoThreadsSolveAtOnceWithScratchOfTheirOwn) {
+  std::mt19937_64 random(12);
+  const System system = make_grid_laplacian(8, 7, 6, 0.05);
+  BasicBlockCholesky<TypeParam> cholesky(system.pattern);
+  ASSERT_TRUE(cholesky.factor(system.matrix));
+  const Eigen::MatrixXd b = random_matrix(system.pattern->scalars(), 40, random);
+  Eigen::MatrixXd expected = b, here = b, beside = b;
+  cholesky.solve(expected);
+  auto scratch = cholesky.make_scratch();
+  std::thread thread([&] { cholesky.solve(beside, scratch); });
+  cholesky.solve(here);
+  thread.join();
+  EXPECT_EQ(here, expected);
+  EXPECT_EQ(beside, expected);
+}
+
 TYPED_TEST(BlockCholeskyOf, SolvesColumnsOfALargerMatrixInPlace) {
   std::mt19937_64 random(7);
   const System system = make_grid_laplacian(4, 4, 4, 0.1);

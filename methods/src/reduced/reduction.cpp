@@ -41,12 +41,10 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
   const Eigen::Index n = 3 * body.node_count();
   for (Basis& b : bases_) {
     b.Phi.setZero(n, kMaxStates);
-    b.APhi = b.Phi;
     b.turned.assign(as_size(body.node_count()), Mat3::Identity());
   }
-  elements_ = body.make_elastic_forces();
+  for (auto& elements : elements_) elements = body.make_elastic_forces();
   start_turned_ = ahead_turned_ = turns_ = bases_[0].turned;
-  node_scratch_.resize(as_size(body.node_count()));
   speed_ = Eigen::VectorXd::Zero(kMaxStates);
   elastic_ = start_elastic_ = force_ = push_force_ = Eigen::VectorXd::Zero(n);
   impulses_.assign(3 * as_size(vertices), 0.0);
@@ -60,6 +58,7 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
     const double error = body.damping_masses()[as_size(i)] - alpha * body.masses()[as_size(i)];
     uniform = uniform && std::abs(error) <= 1e-12 * (1.0 + alpha) * body.masses()[as_size(i)];
   }
+  root_mass_ = mass_.cwiseSqrt();
   if (uniform) rayleigh_ = {alpha, *body.uniform_stiffness_damping()};
   large_ = body.node_count() > kLargeBody;
   if (rayleigh_ && (settings.factor_steps > 1 || (settings.factor_steps == 0 && large_))) {
@@ -67,6 +66,7 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
     answer_memory_[kStep].emplace(n, 2 * kMaxStates);
     answer_memory_[kTick].emplace(n, kMaxStates);
   }
+  scratch_.fill(body.make_solve_scratch());
   most_patch_ = aged_ ? kMaxPatchVertices : std::min(kMaxPatchVertices, body.max_rows() / 3);
   double length = 0.0;
   for (const auto& t : surface.triangles)
@@ -120,13 +120,16 @@ void Reduction::begin_with(const BodyView<const double>& model) {
   for (int i = 0; i < body_.node_count(); ++i) turns_[as_size(i)] = model.start_turn(i) * model.turn(i).transpose();
 }
 
-/// How far the elements around the nodes have turned from their rest, with the nodes at these places; and in
-/// node_scratch_ their forces [N].
-void Reduction::compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned) {
-  elements_->begin(places);
-  elements_->add(0, elements_->pieces());
-  elements_->finish(node_scratch_);
-  elements_->compute_turns(0, body_.node_count(), turned);
+/// With the nodes at these places: the forces of the elements [N], and how far those around each node have turned from
+/// their rest.
+void Reduction::compute_turned(std::span<const Vec3> places, int thread, Eigen::VectorXd& forces,
+                               std::vector<Mat3>& turned) {
+  ElasticForces& elements = *elements_[as_size(thread)];
+  forces.resize(mass_.size());
+  elements.begin(places);
+  elements.add(0, elements.pieces());
+  elements.finish(as_nodes(forces));
+  elements.compute_turns(0, body_.node_count(), turned);
 }
 
 /// From the world's frame, where the body is, to the nodes' frames where it is linearised: Rᵀ.
@@ -179,10 +182,9 @@ void Reduction::choose_vertices(const Distances& distances) {
   if (loads_.size() > 3 * kLoads) loads_.resize(3 * kLoads);
 }
 
-/// How far the nodes go in the time `ahead` [s] if the forces of the last period go on, by the model that the fast loop
-/// has; and how they move when the next one comes and while it is used, which its basis should have, as well as what
-/// their elements say then.
-Eigen::VectorXd Reduction::predict_way(double ahead) {
+/// How far the states go in the time `ahead` [s] if the forces of the last period go on, and until the next model comes
+/// and while it is used. How the nodes move then its basis should have.
+Reduction::WayAhead Reduction::predict_states(double ahead) {
   const Basis& b = *followed_;
   const int r = b.states;
   const auto Phi = b.Phi.leftCols(r);
@@ -208,8 +210,7 @@ Eigen::VectorXd Reduction::predict_way(double ahead) {
     speed += change;
     q += dt_ * speed;
   }
-  ask_elements(samples);
-  return turn_way(at_ahead);
+  return {at_ahead, samples};
 }
 
 /// RΦ of the model that the fast loop has times these states.
@@ -220,15 +221,16 @@ Eigen::VectorXd Reduction::turn_way(const Eigen::VectorXd& states) const {
 }
 
 /// All forces, in frames that have not turned from the shape at rest, where the first and the last of these states have
-/// the nodes.
-void Reduction::ask_elements(const Eigen::MatrixXd& states) {
+/// the nodes. In the second thread.
+void Reduction::ask_elements(const Eigen::MatrixXd& samples) {
   force_changes_.resize(place_.size(), 2);
   std::vector<Mat3> turned(turns_.size());
+  Eigen::VectorXd forces;
   for (int k = 0; k < 2; ++k) {
-    Eigen::VectorXd place = turn_way(k == 0 ? states.leftCols<1>() : states.rightCols<1>());
+    Eigen::VectorXd place = turn_way(k == 0 ? samples.leftCols<1>() : samples.rightCols<1>());
     place = place_ + limit_stretch(place) * place;
-    compute_turned(as_nodes(place), turned);
-    force_changes_.col(k) = flat(node_scratch_) + followed_->force;
+    compute_turned(as_nodes(place), 1, forces, turned);
+    force_changes_.col(k) = forces + followed_->force;
     turn(force_changes_.col(k), [&](std::size_t i) { return Mat3(turned[i].transpose()); });
   }
 }
@@ -256,36 +258,38 @@ double Reduction::limit_stretch(const Eigen::VectorXd& way) const {
 /// Takes the body to where it will be, and begins to linearise it there.
 void Reduction::go_ahead(double ahead) {
   place_ = flat(body_.positions());
-  body_.compute_elastic_forces(as_nodes(start_elastic_));
+  compute_turned(body_.positions(), 0, start_elastic_, start_turned_);
+  ahead_place_ = place_;
   elastic_ = start_elastic_;
-  bool moved = false;
-  if (ahead > 0.0 && followed_) {
-    Eigen::VectorXd way = predict_way(ahead);
-    way *= limit_stretch(way);
-    moved = way.allFinite() && predicted_.allFinite() && force_changes_.allFinite();
-    if (moved) {
-      way += place_;
-      body_.set_positions(as_nodes(way));
-      body_.compute_elastic_forces(as_nodes(elastic_));
-    }
-  }
-  if (!moved) {
+  ahead_turned_ = start_turned_;
+  predicted_.resize(place_.size(), 0);
+  force_changes_.resize(place_.size(), 0);
+  if (!(ahead > 0.0) || !followed_) return linearise();
+  const WayAhead way_ahead = predict_states(ahead);
+  Eigen::VectorXd way = turn_way(way_ahead.states);
+  way *= limit_stretch(way);
+  if (!way.allFinite() || !predicted_.allFinite()) {
     predicted_.resize(place_.size(), 0);
-    force_changes_.resize(place_.size(), 0);
+    return linearise();
   }
-  ahead_place_ = flat(body_.positions());
-  compute_turned(body_.positions(), ahead_turned_);
-  if (moved)
-    compute_turned(as_nodes(place_), start_turned_);
-  else
-    start_turned_ = ahead_turned_;
+  // Edges are as long as the surface is now, so the body stays where it is until both have looked.
+  ahead_place_ += way;
+  const auto ask = [&] { ask_elements(way_ahead.samples); };
+  do_both(ask, [&] { compute_turned(as_nodes(ahead_place_), 0, elastic_, ahead_turned_); });
+  body_.set_positions(as_nodes(ahead_place_));
   for (Eigen::Index k = 0; k < predicted_.cols(); ++k)
     turn(predicted_.col(k), [&](std::size_t i) { return Mat3(ahead_turned_[i] * followed_->turned[i].transpose()); });
+  if (!force_changes_.allFinite()) force_changes_.resize(place_.size(), 0);
   for (Eigen::Index k = 0; k < force_changes_.cols(); ++k) {
     turn(force_changes_.col(k), [&](std::size_t i) { return ahead_turned_[i]; });
     force_changes_.col(k) -= elastic_ + followed_->force;
     clear_prescribed(force_changes_.col(k));
   }
+  linearise();
+}
+
+/// Where the body has been taken.
+void Reduction::linearise() {
   start_velocity_ = flat(body_.velocities());
   turn_ahead(start_velocity_);
   // Free motions are those from where the body is. What the forces ahead differ by from those that act there moves
@@ -322,14 +326,15 @@ bool Reduction::make_model(const Wanted& wanted, const Distances& distances, Bod
   basis.turned = ahead_turned_;
   make_basis(basis);
   Eigen::MatrixXd true_stiffness;
-  const auto fill_here = [&] {
+  constexpr int kBeside = 3 * kMaxStates / 5;  // of S, so that both take about as long
+  const auto fill_beside = [&] {
     fill(basis, out);
     fill_residuals(out);
-    fill_handover(before, basis, 0, kMaxStates / 2, out);
+    fill_handover(before, basis, 0, kBeside, out);
   };
-  do_both(fill_here, [&] {
+  do_both(fill_beside, [&] {
     if (!free_body_) true_stiffness = compute_true_stiffness(basis);
-    fill_handover(before, basis, kMaxStates / 2, kMaxStates, out);
+    fill_handover(before, basis, kBeside, kMaxStates, out);
   });
   out.before = static_cast<double>(before.number);
   fill_turning(basis, true_stiffness, out);

@@ -60,7 +60,7 @@ class Reduction {
   struct Basis {
     std::uint64_t number = 0;  ///< of its model; 0: it is not used
     int states = 0;
-    RowMatrix Phi, APhi;            ///< and A(dt)Φ, of kMaxStates columns
+    RowMatrix Phi;                  ///< of kMaxStates columns
     std::vector<Mat3> turned;       ///< how far elements around the nodes have turned from their rest at x₀
     Eigen::MatrixXd K, D, turning;  ///< of the states, as in BodyView
     double damping_one = 0.0, damping_stiffness = 0.0;
@@ -72,14 +72,32 @@ class Reduction {
     int vertex, axis;
     double rank;  ///< what it may weigh in the next period, in (0, 1]
   };
+  /// What a column c of C answers to, f, so that A(h)c = f. With Rayleigh damping A(dt)c is then a sum of f and Mc.
+  struct Source {
+    enum class Kind : std::uint8_t { kNone, kLoad, kEcho } kind = Kind::kNone;  ///< none: A(dt)c is in AC
+    int which = 0;                                                              ///< the time step h
+    Load load{};                                                                ///< or …
+    int of = 0;                                                                 ///< … M times this column of C
+  };
+  /// A(dt)c = of_source f + of_mass Mc.
+  struct Shares {
+    double of_source, of_mass;
+  };
   /// Does both, one of them beside the other where there is a second thread. Neither needs what the other writes.
   template <typename Beside, typename Here>
   void do_both(Beside beside, Here here);
   void go_ahead(double ahead);
-  Eigen::VectorXd predict_way(double ahead);
+  /// By the model that the fast loop has.
+  struct WayAhead {
+    Eigen::VectorXd states;   ///< where the body is linearised
+    Eigen::MatrixXd samples;  ///< and when the next model comes and while it is used
+  };
+  WayAhead predict_states(double ahead);
   Eigen::VectorXd turn_way(const Eigen::VectorXd& states) const;
-  void ask_elements(const Eigen::MatrixXd& states);
-  void compute_turned(std::span<const Vec3> places, std::vector<Mat3>& turned);
+  void ask_elements(const Eigen::MatrixXd& samples);
+  /// `thread` as in add_answers().
+  void compute_turned(std::span<const Vec3> places, int thread, Eigen::VectorXd& forces, std::vector<Mat3>& turned);
+  void linearise();
   void turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const;
   double limit_stretch(const Eigen::VectorXd& way) const;
   void choose_vertices(const Distances& distances);
@@ -87,9 +105,11 @@ class Reduction {
   bool make_vectors();
   bool begin_answers(int which);
   void choose_loads(int most);
-  int add_answers(int which, std::span<const Load> loads, int first);
-  void solve(int which, int first, int end);
-  void solve_loads(int which, std::span<const Load> loads, bool echo, int first);
+  /// `thread` is 0 in the slow loop's and 1 in the second one.
+  void add_answers(int which, std::span<const Load> loads, int first, int thread);
+  std::vector<int> find_rows(std::span<const Load> loads) const;
+  void solve(int which, int first, int end, int thread);
+  void recall_answers(int which, std::span<const Load> loads, bool echo, int first);
   void solve_well(int which, Eigen::Ref<Eigen::MatrixXd> X);
   void multiply(double h, const Eigen::Ref<const Eigen::MatrixXd>& X, Eigen::Ref<Eigen::MatrixXd> AX) const;
   /// How many states have the true stiffness; fewer of a large body, for each takes all elements.
@@ -97,10 +117,19 @@ class Reduction {
     return std::min(states, large_ ? kTurningStates / 2 : kTurningStates);
   }
   double time_step(int which) const noexcept { return which == kStep ? slow_period_ : dt_; }
-  void add_echoes(int first, int vectors);
+  void add_echoes(int of, int vectors, int first, int thread);
+  void add_load_echoes(int of, int vectors, int first, int thread);
+  void set_own_vectors();
   void set_rigid_motions(int first);
   void multiply_system(int first, int end);
+  bool knows_sources() const noexcept { return rayleigh_ && !aged_; }
+  Shares compute_shares(int which) const noexcept;
   void make_basis(Basis& basis);
+  void compute_products(Eigen::Index first, Eigen::Index rows, Eigen::MatrixXd& mass, Eigen::MatrixXd& system) const;
+  Eigen::MatrixXd compute_gram(const Eigen::MatrixXd& system) const;
+  void list_taken();
+  void take_rows(Eigen::Index first, Eigen::Index rows);
+  Eigen::MatrixXd compute_mass(const Basis& basis) const;
   void fill(Basis& basis, BodyView<double> out);
   Eigen::MatrixXd compute_true_stiffness(const Basis& basis);
   void fill_turning(const Basis& basis, const Eigen::MatrixXd& true_stiffness, BodyView<double> out);
@@ -124,7 +153,7 @@ class Reduction {
     double alpha, beta;  ///< D = αM + βK [1/s, s]
   };
   std::optional<Rayleigh> rayleigh_;                          ///< unless they differ over the body
-  Eigen::VectorXd mass_;                                      ///< of each unknown [kg]
+  Eigen::VectorXd mass_, root_mass_;                          ///< of each unknown [kg], and its square root
   std::vector<int> weight_begin_;                             ///< of each vertex in weights_
   std::vector<Weight> weights_;                               ///< of the nodes that carry it and can move
   std::optional<AgedFactors> aged_;                           ///< of a large body
@@ -145,9 +174,19 @@ class Reduction {
   BlockRows rows_;
   // Vectors that a basis is made of. The first `must_` have to be in it, and of those the first `own_` are the states'
   // own: velocities now and when the model comes, free motions, answers to the mean force.
-  Eigen::MatrixXd C_, AC_;    ///< and A(dt) times those
+  Eigen::MatrixXd C_, AC_;    ///< and A(dt) times those, or times the first `must_` of them if the others' is known
   std::vector<double> rank_;  ///< of each, in (0, 1]
+  std::vector<Source> sources_;
   int own_ = 0, must_ = 0, count_ = 0;
+  // Those that were taken, and what S is made of.
+  std::vector<int> chosen_;                       ///< columns of C …
+  Eigen::MatrixXd factor_;                        ///< … which are Φ Lᵀ: L
+  Eigen::MatrixXd inverse_;                       ///< L⁻¹
+  Eigen::MatrixXd mass_products_;                 ///< CᵀMC, if it is known what the columns answer to
+  std::vector<int> taken_columns_;                ///< of C, those chosen first; and beyond C_'s columns those of AC
+  std::vector<int> taken_at_;                     ///< where a column of C is among those; −1: it is not
+  Eigen::MatrixXd taken_;                         ///< side by side
+  std::array<FemBody::SolveScratch, 2> scratch_;  ///< of each thread
   Eigen::MatrixXd W_, W_step_;               ///< of the patch, in a tick and in a slow step, three rows a vertex [m/N]
   Eigen::VectorXd push_force_;               ///< on the nodes in the last period, in the mean [N]
   Eigen::VectorXd start_elastic_, elastic_;  ///< forces where the body is, and where it is linearised [N]
@@ -160,9 +199,9 @@ class Reduction {
   /// What forces will have changed by when the model comes and when the next one does, in the nodes' frames [N]; or
   /// none. Nothing else tells the basis how a body yields to forces that turn with it.
   Eigen::MatrixXd force_changes_;
-  std::unique_ptr<ElasticForces> elements_;        ///< asked how far elements have turned
+  /// Asked how far elements have turned; one for each thread.
+  std::array<std::unique_ptr<ElasticForces>, 2> elements_;
   std::vector<Mat3> start_turned_, ahead_turned_;  ///< that, where the body is, and where it is linearised
-  std::vector<Vec3> node_scratch_;
 };
 
 template <typename Beside, typename Here>

@@ -60,7 +60,7 @@ void Reduction::multiply(double h, const Eigen::Ref<const Eigen::MatrixXd>& X, E
   }
 }
 
-/// A(dt) times columns of C.
+/// A(dt) times columns of C, into AC.
 void Reduction::multiply_system(int first, int end) {
   multiply(dt_, C_.middleCols(first, end - first), AC_.middleCols(first, end - first));
 }
@@ -91,26 +91,25 @@ void Reduction::solve_well(int which, Eigen::Ref<Eigen::MatrixXd> X) {
   }
 }
 
-/// Columns of C from what acts to what A(h) makes of it, with A(dt) times that unless the factor is an older one.
-void Reduction::solve(int which, int first, int end) {
+/// Columns of C from what acts to what A(h) makes of it.
+void Reduction::solve(int which, int first, int end, int thread) {
   if (first == end) return;
   auto X = C_.middleCols(first, end - first);
-  if (aged_) return aged_->solve(which, X);
-  AC_.middleCols(first, end - first) = X;
-  body_.solve(which, X);
-  if (!rayleigh_) return multiply_system(first, end);
-  // A(h) = (1/h + α) M + (h + β) K, so A(dt) X is a sum of A(h) X and M X.
-  const double h = time_step(which);
-  const auto [alpha, beta] = *rayleigh_;
-  const double share = (dt_ + beta) / (h + beta), mass_share = 1.0 / dt_ + alpha - share * (1.0 / h + alpha);
-  for (int i = first; i < end; ++i) AC_.col(i) = share * AC_.col(i) + mass_share * mass_.cwiseProduct(C_.col(i));
+  aged_ ? aged_->solve(which, X) : body_.solve(which, X, scratch_[as_size(thread)]);
 }
 
-/// The same for answers to loads, or what follows on them: those of earlier steps are taken where there are any, and a
-/// few of them renewed.
-void Reduction::solve_loads(int which, std::span<const Load> loads, bool echo, int first) {
+/// A(h) = (1/h + α) M + (h + β) K, so A(dt) x is a sum of A(h) x and M x.
+Reduction::Shares Reduction::compute_shares(int which) const noexcept {
+  const double h = time_step(which);
+  const auto [alpha, beta] = *rayleigh_;
+  const double share = (dt_ + beta) / (h + beta);
+  return {share, 1.0 / dt_ + alpha - share * (1.0 / h + alpha)};
+}
+
+/// The same for answers to loads of a large body, or what follows on them: those of earlier steps are taken where there
+/// are any, and a few of them renewed.
+void Reduction::recall_answers(int which, std::span<const Load> loads, bool echo, int first) {
   const int end = first + static_cast<int>(loads.size());
-  if (!aged_) return solve(which, first, end);
   constexpr int kRenewed = 12;
   AnswerMemory& memory = *answer_memory_[as_size(which)];
   std::vector<int> columns;  // to be solved for
@@ -134,23 +133,49 @@ void Reduction::solve_loads(int which, std::span<const Load> loads, bool echo, i
   }
 }
 
-/// What follows on motions: A(ΔT)⁻¹M times those.
-void Reduction::add_echoes(int first, int vectors) {
-  C_.middleCols(count_, vectors) = mass_.asDiagonal() * C_.middleCols(first, vectors);
-  solve(kStep, count_, count_ + vectors);
-  count_ += vectors;
+/// What follows on motions: A(ΔT)⁻¹M times those, from column `first` on.
+void Reduction::add_echoes(int of, int vectors, int first, int thread) {
+  C_.middleCols(first, vectors) = mass_.asDiagonal() * C_.middleCols(of, vectors);
+  for (int i = 0; i < vectors; ++i)
+    sources_[as_size(first + i)] = {.kind = Source::Kind::kEcho, .which = kStep, .of = of + i};
+  solve(kStep, first, first + vectors, thread);
 }
 
-/// From column `first` on. Returns the end of them.
-int Reduction::add_answers(int which, std::span<const Load> loads, int first) {
-  int end = first;
+/// What follows on the answers to the first of the lasting loads, which are in the columns from `of` on.
+void Reduction::add_load_echoes(int of, int vectors, int first, int thread) {
+  for (int i = 0; i < vectors; ++i) rank_[as_size(first + i)] = kEchoRank * rank_[as_size(of + i)];
+  if (!aged_) return add_echoes(of, vectors, first, thread);
+  C_.middleCols(first, vectors) = mass_.asDiagonal() * C_.middleCols(of, vectors);
+  recall_answers(kStep, {loads_.data(), as_size(vectors)}, true, first);
+}
+
+/// Their rows of W; none if some are not in the patch.
+std::vector<int> Reduction::find_rows(std::span<const Load> loads) const {
+  std::vector<int> rows;
   for (const Load& load : loads) {
-    rank_[as_size(end)] = load.rank;
-    C_.col(end).setZero();
-    add_to_nodes(load.vertex, Vec3::Unit(load.axis), C_.col(end++));
+    const auto at = std::find(patch_.begin(), patch_.end(), load.vertex);
+    if (at == patch_.end()) return {};
+    rows.push_back(static_cast<int>(3 * (at - patch_.begin())) + load.axis);
   }
-  solve_loads(which, loads, false, first);
-  return end;
+  return rows;
+}
+
+/// From column `first` on.
+void Reduction::add_answers(int which, std::span<const Load> loads, int first, int thread) {
+  if (loads.empty()) return;
+  const auto count = static_cast<int>(loads.size());
+  for (int i = 0; i < count; ++i) {
+    rank_[as_size(first + i)] = loads[as_size(i)].rank;
+    sources_[as_size(first + i)] = {.kind = Source::Kind::kLoad, .which = which, .load = loads[as_size(i)]};
+  }
+  // W was made of the same forces, and half of the way to the answers was gone for it.
+  const std::vector<int> rows = aged_ ? std::vector<int>() : find_rows(loads);
+  if (!rows.empty())
+    return body_.solve_rows_of_compliance(which, rows, C_.middleCols(first, count), scratch_[as_size(thread)]);
+  C_.middleCols(first, count).setZero();
+  for (int i = 0; i < count; ++i)
+    add_to_nodes(loads[as_size(i)].vertex, Vec3::Unit(loads[as_size(i)].axis), C_.col(first + i));
+  aged_ ? recall_answers(which, loads, false, first) : solve(which, first, first + count, thread);
 }
 
 void Reduction::set_rigid_motions(int first) {
@@ -191,11 +216,25 @@ bool Reduction::begin_answers(int which) {
   return aged_ ? aged_->add_compliance(which, rows_, W) : body_.add_compliance(which, rows_, W);
 }
 
+/// The first columns, which have to be in the basis, but for those that begin_answers() makes.
+void Reduction::set_own_vectors() {
+  const auto changes = static_cast<int>(force_changes_.cols());
+  const int later = must_ - own_ - changes - (free_body_ ? kRigidMotions : 0);
+  C_.col(0) = start_velocity_;
+  C_.col(1).setZero();
+  if (predicted_.cols() > 0) C_.col(1) = predicted_.col(0);
+  C_.middleCols(own_, later) = predicted_.rightCols(later);
+  for (int i = 0; i < own_ + later; ++i) clear_prescribed(C_.col(i));
+  solve_well(kStep, force_changes_);
+  C_.middleCols(own_ + later, changes) = force_changes_;
+  if (free_body_) set_rigid_motions(own_ + later + changes);
+}
+
 /// False if the body's systems could not be factored.
 bool Reduction::make_vectors() {
   C_.resize(mass_.size(), kMaxVectors);
-  AC_.resize(mass_.size(), kMaxVectors);
   rank_.assign(kMaxVectors, 1.0);
+  sources_.assign(kMaxVectors, {});
   rows_.clear();
   for (const int v : patch_) {
     for (int k = 0; k < 3; ++k) {
@@ -205,73 +244,152 @@ bool Reduction::make_vectors() {
   }
   own_ = push_force_.isZero(0.0) ? 4 : 6;
   const int later = std::max(0, static_cast<int>(predicted_.cols()) - 1);
-  const auto changes = static_cast<int>(force_changes_.cols());
-  must_ = own_ + later + changes + (free_body_ ? kRigidMotions : 0);
+  must_ = own_ + later + static_cast<int>(force_changes_.cols()) + (free_body_ ? kRigidMotions : 0);
   const int sudden = must_ + kStateEchoes * own_, lasting = sudden + static_cast<int>(quick_.size());
   bool has_tick = false, has_step = false;
-  const auto answer_in_a_tick = [&] {
-    has_tick = begin_answers(kTick);
-    if (has_tick) add_answers(kTick, quick_, sudden);
-  };
-  do_both(answer_in_a_tick, [&] {
+  const auto begin_tick = [&] { has_tick = begin_answers(kTick); };
+  do_both(begin_tick, [&] {
     has_step = begin_answers(kStep);
-    if (!has_step) return;
-    choose_loads((large_ ? kLargeBodyStates : kMaxStates) + kSpare - lasting);
-    add_answers(kStep, loads_, lasting);
+    if (has_step) choose_loads((large_ ? kLargeBodyStates : kMaxStates) + kSpare - lasting);
   });
   if (!has_tick || !has_step) return false;
-  C_.col(0) = start_velocity_;
-  C_.col(1).setZero();
-  if (predicted_.cols() > 0) C_.col(1) = predicted_.col(0);
-  C_.middleCols(own_, later) = predicted_.rightCols(later);
-  for (int i = 0; i < own_ + later; ++i) clear_prescribed(C_.col(i));
-  solve_well(kStep, force_changes_);
-  C_.middleCols(own_ + later, changes) = force_changes_;
-  if (free_body_) set_rigid_motions(own_ + later + changes);
-  multiply_system(0, must_);
-  count_ = must_;
-  for (int round = 0; round < kStateEchoes; ++round) add_echoes(round == 0 ? 0 : count_ - own_, own_);
-  // What follows on the answers.
   const int end = lasting + static_cast<int>(loads_.size()), echoes = std::min<int>(kEchoes, end - lasting);
-  C_.middleCols(end, echoes) = mass_.asDiagonal() * C_.middleCols(lasting, echoes);
-  solve_loads(kStep, {loads_.data(), as_size(echoes)}, true, end);
-  for (int i = 0; i < echoes; ++i) rank_[as_size(end + i)] = kEchoRank * rank_[as_size(lasting + i)];
   count_ = end + echoes;
-  if (!aged_) return true;
-  const int middle = (must_ + count_) / 2;
-  const auto multiply_first = [&] { multiply_system(must_, middle); };
-  do_both(multiply_first, [&] { multiply_system(middle, count_); });
+  AC_.resize(mass_.size(), knows_sources() ? must_ : count_);
+  // The first lasting answers and what follows on them in one thread, the states' own and what follows on those in the
+  // other, with so many of the answers that both take about as long. Old factors are for one thread at a time.
+  const std::span<const Load> loads = loads_;
+  constexpr int kMoreBeside = 12;
+  const int first_loads = std::min(echoes + kMoreBeside, end - lasting);
+  const auto answer_first_loads = [&](int thread) {
+    add_answers(kStep, loads.first(as_size(first_loads)), lasting, thread);
+    add_load_echoes(lasting, echoes, end, thread);
+  };
+  const auto answer_beside = [&] {
+    add_answers(kTick, quick_, sudden, 1);
+    if (!aged_) answer_first_loads(1);
+  };
+  do_both(answer_beside, [&] {
+    if (aged_) answer_first_loads(0);
+    set_own_vectors();
+    for (int round = 0; round < kStateEchoes; ++round)
+      add_echoes(round == 0 ? 0 : must_ + (round - 1) * own_, own_, must_ + round * own_, 0);
+    add_answers(kStep, loads.subspan(as_size(first_loads)), lasting + first_loads, 0);
+    if (knows_sources()) multiply_system(0, must_);
+  });
+  if (knows_sources()) return true;
+  const auto multiply_first = [&] { multiply_system(0, count_ / 2); };
+  do_both(multiply_first, [&] { multiply_system(count_ / 2, count_); });
   return true;
 }
 
-/// Φ of those vectors, orthonormal with A(dt), and A(dt)Φ.
-void Reduction::make_basis(Basis& basis) {
-  // The Gram matrix is a sum over the nodes, half of them beside the other half.
-  const Eigen::Index half = C_.rows() / 2;
-  Eigen::MatrixXd gram(count_, count_), other(count_, count_);
-  const auto multiply = [&](const auto& C, const auto& AC, Eigen::MatrixXd& to) {
-    to.triangularView<Eigen::Lower>() = C.transpose() * AC;
-  };
-  const auto multiply_half = [&] { multiply(C_.topLeftCorner(half, count_), AC_.topLeftCorner(half, count_), other); };
-  do_both(multiply_half, [&] {
-    multiply(C_.block(half, 0, C_.rows() - half, count_), AC_.block(half, 0, C_.rows() - half, count_), gram);
-  });
-  gram.triangularView<Eigen::Lower>() += other;
+/// Of these rows of C and AC: CᵀMC, if it is of use, and AC's columns times C. Lower triangles, where they are square.
+void Reduction::compute_products(Eigen::Index first, Eigen::Index rows, Eigen::MatrixXd& mass,
+                                 Eigen::MatrixXd& system) const {
+  const auto C = C_.block(first, 0, rows, count_);
+  const auto AC = AC_.middleRows(first, rows);
+  if (!knows_sources()) {
+    system.resize(count_, count_);
+    system.triangularView<Eigen::Lower>() = C.transpose() * AC;
+    return;
+  }
+  system.noalias() = C.transpose() * AC;
+  mass.setZero(count_, count_);
+  constexpr Eigen::Index kBlock = 384;  // rows, so that they stay in a cache
+  Eigen::MatrixXd root(kBlock, count_);
+  for (Eigen::Index at = 0; at < rows; at += kBlock) {
+    const Eigen::Index n = std::min(kBlock, rows - at);
+    root.topRows(n) = root_mass_.segment(first + at, n).asDiagonal() * C.middleRows(at, n);
+    mass.selfadjointView<Eigen::Lower>().rankUpdate(root.topRows(n).transpose());
+  }
+}
+
+/// CᵀA(dt)C: of the first columns it is `system`, and of the others it follows from what they answer to.
+Eigen::MatrixXd Reduction::compute_gram(const Eigen::MatrixXd& system) const {
+  Eigen::MatrixXd gram(count_, count_);
+  gram.leftCols(system.cols()) = system;
+  for (auto j = static_cast<int>(system.cols()); j < count_; ++j) {
+    const Source& source = sources_[as_size(j)];
+    const Shares shares = compute_shares(source.which);
+    for (int i = j; i < count_; ++i) {
+      double f = 0.0;
+      if (source.kind == Source::Kind::kEcho) {
+        f = mass_products_(i, source.of);
+      } else {
+        for (const Weight& w : weights(source.load.vertex)) f += w.weight * C_(3 * w.node + source.load.axis, i);
+      }
+      gram(i, j) = shares.of_source * f + shares.of_mass * mass_products_(i, j);
+    }
+  }
   gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
+  return gram;
+}
+
+/// Which columns the basis and S are made of: those chosen; those that they follow on; and of those chosen whose A(dt)c
+/// is in AC, that, as numbers from C's columns on.
+void Reduction::list_taken() {
+  taken_columns_ = chosen_;
+  taken_at_.assign(as_size(C_.cols() + AC_.cols()), -1);
+  const auto note = [&] {
+    for (std::size_t k = 0; k < taken_columns_.size(); ++k) taken_at_[as_size(taken_columns_[k])] = static_cast<int>(k);
+  };
+  note();
+  for (const int j : chosen_) {
+    const Source& source = sources_[as_size(j)];
+    const bool multiplied = source.kind == Source::Kind::kNone || !knows_sources();
+    const int needed = multiplied ? static_cast<int>(C_.cols()) + j : source.of;
+    if (!multiplied && source.kind != Source::Kind::kEcho) continue;
+    if (taken_at_[as_size(needed)] >= 0) continue;
+    taken_columns_.push_back(needed);
+    note();
+  }
+}
+
+/// Puts these rows of those columns side by side. If Mc is known, that of AC's columns is AC divided by the masses.
+void Reduction::take_rows(Eigen::Index first, Eigen::Index rows) {
+  for (std::size_t k = 0; k < taken_columns_.size(); ++k) {
+    auto to = taken_.col(static_cast<Eigen::Index>(k)).segment(first, rows);
+    const Eigen::Index j = taken_columns_[k] - C_.cols();
+    if (j < 0)
+      to = C_.col(taken_columns_[k]).segment(first, rows);
+    else if (knows_sources())
+      to = AC_.col(j).segment(first, rows).cwiseQuotient(mass_.segment(first, rows));
+    else
+      to = AC_.col(j).segment(first, rows);
+  }
+}
+
+/// Φ of those vectors, orthonormal with A(dt).
+void Reduction::make_basis(Basis& basis) {
+  // Products are sums over the nodes, half of them beside the other half.
+  const Eigen::Index all = C_.rows(), half = all / 2;
+  Eigen::MatrixXd system, other_mass, other_system;
+  const auto multiply_half = [&] { compute_products(0, half, other_mass, other_system); };
+  do_both(multiply_half, [&] { compute_products(half, all - half, mass_products_, system); });
+  system += other_system;
+  if (knows_sources()) {
+    mass_products_ += other_mass;
+    mass_products_.triangularView<Eigen::StrictlyUpper>() = mass_products_.transpose();
+  }
   const VectorChoice choice(
-      gram, {rank_.data(), as_size(count_)},
+      compute_gram(system), {rank_.data(), as_size(count_)},
       {.must = must_, .most = large_ ? kLargeBodyStates : kMaxStates, .least_share = kLeastShare});
   // The chosen vectors are Φ Lᵀ.
-  const auto r = static_cast<int>(choice.chosen().size());
-  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(r, r);
-  choice.factor().triangularView<Eigen::Lower>().solveInPlace(inverse);
-  const auto combine = [&](const Eigen::MatrixXd& from, RowMatrix& to) {
-    const Eigen::MatrixXd chosen = from(Eigen::all, choice.chosen());
-    to.leftCols(r).noalias() = chosen * inverse.transpose().triangularView<Eigen::Upper>();
-    to.rightCols(kMaxStates - r).setZero();
+  chosen_ = choice.chosen();
+  factor_ = choice.factor();
+  const auto r = static_cast<int>(chosen_.size());
+  inverse_.setIdentity(r, r);
+  factor_.triangularView<Eigen::Lower>().solveInPlace(inverse_);
+  list_taken();
+  taken_.resize(all, static_cast<Eigen::Index>(taken_columns_.size()));
+  const auto combine = [&](Eigen::Index first, Eigen::Index rows) {
+    take_rows(first, rows);
+    auto Phi = basis.Phi.middleRows(first, rows);
+    Phi.leftCols(r).noalias() = taken_.block(first, 0, rows, r) * inverse_.transpose().triangularView<Eigen::Upper>();
+    Phi.rightCols(kMaxStates - r).setZero();
   };
-  const auto combine_A = [&] { combine(AC_, basis.APhi); };
-  do_both(combine_A, [&] { combine(C_, basis.Phi); });
+  const auto combine_half = [&] { combine(0, half); };
+  do_both(combine_half, [&] { combine(half, all - half); });
   basis.states = r;
 }
 

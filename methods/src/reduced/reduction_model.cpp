@@ -14,6 +14,24 @@ constexpr double kLeastFade = 0.01, kMostFade = 0.2;
 
 }  // namespace
 
+/// ΦᵀMΦ.
+Eigen::MatrixXd Reduction::compute_mass(const Basis& basis) const {
+  const int r = basis.states;
+  Eigen::MatrixXd M = Eigen::MatrixXd::Zero(r, r);
+  if (knows_sources()) {  // L⁻¹ CᵀMC L⁻ᵀ
+    Eigen::MatrixXd half = mass_products_(chosen_, chosen_);
+    factor_.triangularView<Eigen::Lower>().solveInPlace(half);
+    half.transposeInPlace();
+    factor_.triangularView<Eigen::Lower>().solveInPlace(half);
+    M = 0.5 * (half + half.transpose());
+  } else {
+    const RowMatrix root = root_mass_.asDiagonal() * basis.Phi.leftCols(r);
+    M.selfadjointView<Eigen::Lower>().rankUpdate(root.transpose());
+    M.triangularView<Eigen::StrictlyUpper>() = M.transpose();
+  }
+  return M;
+}
+
 void Reduction::fill(Basis& basis, BodyView<double> out) {
   const int r = basis.states;
   const auto Phi = basis.Phi.leftCols(r);
@@ -22,10 +40,7 @@ void Reduction::fill(Basis& basis, BodyView<double> out) {
   out.has_D = rayleigh_ ? 0.0 : 1.0;
   if (rayleigh_) {  // 1 = A(dt) = (1/dt + α) M + (dt + β) K
     const auto [alpha, beta] = *rayleigh_;
-    const RowMatrix root = mass_.cwiseSqrt().asDiagonal() * Phi;
-    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(r, r);
-    M.selfadjointView<Eigen::Lower>().rankUpdate(root.transpose());
-    M.triangularView<Eigen::StrictlyUpper>() = M.transpose();
+    const Eigen::MatrixXd M = compute_mass(basis);
     K = (Eigen::MatrixXd::Identity(r, r) - (1.0 / dt_ + alpha) * M) / (dt_ + beta);
     D = alpha * M + beta * K;
     out.damping_one = alpha * dt_ / (1.0 + alpha * dt_);
@@ -45,9 +60,9 @@ void Reduction::fill(Basis& basis, BodyView<double> out) {
   body_.multiply_damping(flat(body_.velocities()), damping);
   basis.force = flat(body_.forces()) - elastic + damping;
   out.node_force = basis.force;
-  // The velocity is among the first vectors, so all of it is in the basis.
+  // The velocity is the first vector, and along the first state, unless it is zero.
   out.start.setZero();
-  out.start.head(r).noalias() = basis.APhi.leftCols(r).transpose() * start_velocity_;
+  if (r > 0 && chosen_.front() == 0) out.start[0] = factor_(0, 0);
   Eigen::VectorXd start_force = start_elastic_ + basis.force;
   turn_ahead(start_force);
   out.start_force.setZero();
@@ -114,12 +129,36 @@ void Reduction::fill_handover(const Basis& before, const Basis& basis, int first
   auto carry = out.carry.middleCols(first, end - first);
   carry.setZero();
   if (before.number == 0) return;
-  RowMatrix turned(basis.Phi.rows(), end - first);  // Φ of the model before in this one's frames
+  RowMatrix turned(basis.Phi.rows(), end - first);  // Φ of the model before in this one's frames, and M times that
   for (int i = 0; i < body_.node_count(); ++i) {
-    const Mat3 on = basis.turned[as_size(i)] * before.turned[as_size(i)].transpose();
+    Mat3 on = basis.turned[as_size(i)] * before.turned[as_size(i)].transpose();
+    if (knows_sources()) on *= body_.masses()[as_size(i)];
     turned.middleRows<3>(3 * i).noalias() = on * before.Phi.middleRows<3>(3 * i).middleCols(first, end - first);
   }
-  carry.noalias() = basis.APhi.transpose() * turned;
+  // S = ΦᵀA(dt)Φ₋ = L⁻¹ (A(dt)C)ᵀΦ₋, by what the columns of C answer to.
+  const Eigen::Index unused = knows_sources() ? 0 : basis.states;  // C itself, where AC is there
+  const Eigen::MatrixXd products = taken_.rightCols(taken_.cols() - unused).transpose() * turned;
+  Eigen::MatrixXd S(basis.states, end - first);
+  for (int k = 0; k < basis.states; ++k) {
+    const int j = chosen_[as_size(k)];
+    const Source& source = sources_[as_size(j)];
+    if (source.kind == Source::Kind::kNone || !knows_sources()) {
+      S.row(k) = products.row(taken_at_[as_size(C_.cols()) + as_size(j)] - unused);
+      continue;
+    }
+    const Shares shares = compute_shares(source.which);
+    S.row(k) = shares.of_mass * products.row(k);
+    if (source.kind == Source::Kind::kEcho) {
+      S.row(k) += shares.of_source * products.row(taken_at_[as_size(source.of)]);
+      continue;
+    }
+    for (const Weight& w : weights(source.load.vertex)) {
+      const double weight = shares.of_source * w.weight / body_.masses()[as_size(w.node)];
+      S.row(k) += weight * turned.row(3 * w.node + source.load.axis);
+    }
+  }
+  factor_.triangularView<Eigen::Lower>().solveInPlace(S);
+  carry.topRows(basis.states) = S;
 }
 
 /// What a tick, and a slow step, do to vertices beyond what the states do: exactly within the patch, by the vertex's
@@ -142,17 +181,23 @@ void Reduction::fill_residuals(BodyView<double> out) {
   const double T = slow_period_;
   Eigen::MatrixXd A = (1.0 - dt_ / T) * D + (T - dt_ * dt_ / T) * K;
   A.diagonal().array() += dt_ / T;
-  Eigen::MatrixXd by_step = out.Phi.leftCols(r).transpose();  // L⁻¹Φᵀ with A(ΔT) = L Lᵀ
-  Eigen::LLT<Eigen::MatrixXd>(A).matrixL().solveInPlace(by_step);
+  // ΦL⁻ᵀ with A(ΔT) = L Lᵀ. Of the patch it is nearly all of W; elsewhere it is a rough measure, for which single
+  // precision will do.
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(r, r);
+  Eigen::LLT<Eigen::MatrixXd>(A).matrixL().solveInPlace(inverse);
+  own = (own * inverse.transpose().triangularView<Eigen::Upper>()).eval();
+  const SingleRowMatrix Phi_single = out.Phi.leftCols(r).cast<float>();
+  const Eigen::MatrixXf inverse_single = inverse.transpose().cast<float>();
+  SingleRowMatrix by_step(Phi_single.rows(), r);
+  by_step.noalias() = Phi_single * inverse_single.triangularView<Eigen::Upper>();
   double missing = 0.0;
   for (int v = 0; v + 1 < static_cast<int>(weight_begin_.size()); ++v) {
     const auto Phi = out.Phi.middleRows<3>(3 * v).leftCols(r);
     const auto at = static_cast<int>(out.number[v]);
-    const double step_states = T * by_step.middleCols<3>(3 * v).squaredNorm();
     double tick = 0.0, step = 0.0;
     if (at >= 0) {
       tick = W_.block<3, 3>(3 * at, 3 * at).trace();
-      step = W_step_.block<3, 3>(3 * at, 3 * at).trace() - step_states;
+      step = W_step_.block<3, 3>(3 * at, 3 * at).trace() - T * own.middleRows<3>(3 * at).squaredNorm();
       missing += std::max(0.0, step);
     } else {
       for (const Weight& w : weights(v)) {  // (A⁻¹)_ii is at least 1 / A_ii
@@ -161,7 +206,7 @@ void Reduction::fill_residuals(BodyView<double> out) {
         step += 3.0 * w.weight * w.weight * T / (m / T + T * k);
       }
       tick = std::max(0.0, tick - dt_ * Phi.squaredNorm());
-      step = std::max(0.0, step - step_states);
+      step = std::max(0.0, step - T * static_cast<double>(by_step.middleRows<3>(3 * v).squaredNorm()));
       out.single[v] = tick / 3.0;
     }
     out.fade[v] = std::clamp(step > 0.0 ? tick / step : kMostFade, kLeastFade, kMostFade);

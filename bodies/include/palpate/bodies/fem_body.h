@@ -118,6 +118,17 @@ class FemBody : public Body {
   std::span<const Vec3> forces() const noexcept { return forces_; }
   /// x ← A(h)⁻¹ x for each column of x, three scalars a node, after linearise(). x is zero at prescribed nodes.
   void solve(int which, Eigen::Ref<Eigen::MatrixXd> x) noexcept;
+  /// Room for solutions beside those of another thread, of one time step or of two.
+  struct SolveScratch {
+    BlockCholesky::Scratch whole;
+    SingleBlockCholesky::Scratch single;
+  };
+  SolveScratch make_solve_scratch() const;
+  void solve(int which, Eigen::Ref<Eigen::MatrixXd> x, SolveScratch& scratch) const noexcept;
+  /// Column i of x ← A(h)⁻¹ times row rows[i] of J, transposed, J being that of the last add_compliance() for this time
+  /// step, which has done half of the work.
+  void solve_rows_of_compliance(int which, std::span<const int> rows, Eigen::Ref<Eigen::MatrixXd> x,
+                                SolveScratch& scratch) const noexcept;
   /// y = D x of the last linearise(), D = αM + Σ_e β_e K₊_e being the damping matrix [N·s/m].
   void multiply_damping(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const noexcept;
   /// How long the two parts of the last linearise() took, summed over its time steps [ns].

@@ -83,12 +83,26 @@ class BasicBlockCholesky {
   double shift() const noexcept { return shift_; }
 
   /// x ← A⁻¹ x for each column of x, three scalars a block. One column that is zero but for a few blocks costs less.
-  void solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept;
+  void solve(Eigen::Ref<Eigen::MatrixXd> x) noexcept { solve(x, scratch_); }
+
+  /// Room for solutions, of this object or a copy of it. A factor changes nothing in them, so that threads which have
+  /// one each may solve at once.
+  struct Scratch {
+    std::vector<T, Eigen::aligned_allocator<T>> slab;  ///< a right-hand side in elimination order, or a strip of them
+    std::vector<T, Eigen::aligned_allocator<T>> gathered;  ///< its part at the rows below a front
+  };
+  Scratch make_scratch() const { return scratch_; }
+  void solve(Eigen::Ref<Eigen::MatrixXd> x, Scratch& scratch) const noexcept;
 
   /// W += h J A⁻¹ Jᵀ, computed as h ZᵀZ with L Z = P Jᵀ, Z only where the elimination tree leads from the blocks
   /// of J. Exactly symmetric; positive semidefinite up to rounding. Adding lets the bodies of a contact sum up.
   /// False, W untouched, if J has more than settings().max_rows non-empty rows.
   bool add_compliance(const BlockRows& J, double h, Eigen::Ref<Eigen::MatrixXd> W) noexcept;
+
+  /// Column i of x ← A⁻¹ times row rows[i] of J, transposed, J being that of the last add_compliance(), which has done
+  /// half of the work. The same as solve() but for rounding.
+  void solve_rows_of_compliance(std::span<const int> rows, Eigen::Ref<Eigen::MatrixXd> x,
+                                Scratch& scratch) const noexcept;
 
   /// x ← A⁻¹ Jᵀ λ: the corrective motion Δv of contact forces λ [N] if A = A(h) [kg/s].
   void solve_rows(const BlockRows& J, const Eigen::Ref<const Eigen::VectorXd>& lambda,
@@ -114,15 +128,18 @@ class BasicBlockCholesky {
   bool factor_shifted(const BlockMatrix& a, double shift) noexcept;
   bool factor_front(int f, const BlockMatrix& a, double shift) noexcept;
   void assemble_front(int f, const BlockMatrix& a, double shift) noexcept;
-  void solve_one(double* x) noexcept;
-  void solve_strip(double* x, int columns, Eigen::Index stride) noexcept;
+  void solve_one(double* x, Scratch& scratch) const noexcept;
+  void solve_strip(double* x, int columns, Eigen::Index stride, Scratch& scratch) const noexcept;
+  void solve_backward(int columns, Scratch& scratch) const noexcept;
+  void load_solved_row(int i, int lane, T* slab) const noexcept;
   int sort_rows(const BlockRows& J) noexcept;
   void load_strips(const BlockRows& J, int rows, int strips) noexcept;
   void mark_path(int block, int i, int strips) noexcept;
   std::span<const Strip> find_active(int f, int strips) noexcept;
   void add_products(int f, std::span<const Strip> active) noexcept;
   void add_to(Eigen::Ref<Eigen::MatrixXd>& W, double h, int rows) const noexcept;
-  T* strip(int s) noexcept;
+  std::size_t strip_offset(int s) const noexcept;
+  T* strip(int s) noexcept { return strips_.data() + strip_offset(s); }
 
   std::shared_ptr<const BlockPattern> pattern_;
   std::shared_ptr<const FrontTree> tree_;
@@ -130,11 +147,11 @@ class BasicBlockCholesky {
   AlignedVector panels_;              ///< L, front by front (front_tree.h)
   AlignedVector inverse_diagonal_;    ///< 1 / L_ii by slab position
   AlignedVector updates_[2];          ///< stacks of update matrices, by parity of a front's depth
-  AlignedVector slab_;                ///< a right-hand side in elimination order, or a strip of them
-  AlignedVector gathered_;            ///< its part at the rows below a front
+  Scratch scratch_;
   AlignedVector strips_;              ///< strips of Zᵀ, one after the other
   AlignedVector products_;            ///< W in the order of the strips, in tiles
-  std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips
+  std::vector<RowPlace> row_places_;  ///< rows of J in the order of the strips …
+  int row_count_ = 0;                 ///< … of which there are so many
   std::vector<Strip> active_strips_;  ///< those not zero in the front at hand
   /// Fronts where Z is not zero, ascending: the first reached_count_. Sized and not reserved: a copy keeps no reserve.
   std::vector<int> reached_;
