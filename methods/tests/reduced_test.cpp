@@ -56,9 +56,7 @@ std::vector<Vec3> press_and_stroke(std::string_view method, int ticks_a_step, bo
 // rounding.
 TEST(Reduced, EqualRatesWithoutLatencyIsReference) {
   WorldSettings exact;
-  // As in the method's tick: of forces that are not unique two ways to them find different ones.
-  exact.solver_name = "tick";
-  exact.expects_last_motion = true;
+  exact.solver_name = "tick";  // as in the method's tick: of forces that are not unique two solvers find different ones
   exact.solver = {.tolerance = 1e-13, .max_iterations = 5000};
   exact.contacts.alarm_distance = 0.001;  // as in the method's tick
   const std::vector<Vec3> truth = press_and_stroke("reference", 1, false, exact);

@@ -14,8 +14,7 @@ void StepData::find_contacts() {
   }
   std::sort(bearing_.begin(), bearing_.end());
   place_clearances();
-  // Nobody has computed this step's changes yet: they are the last one's.
-  found = finder_.find(h, settings_.expects_last_motion ? changes_ : free_changes_, contacts, bearing_);
+  found = finder_.find(h, free_changes_, contacts, bearing_);
   trim_contacts();
   fill_offsets();
   recall_strains();
