@@ -20,7 +20,7 @@ constexpr int kSpare = 12;
 constexpr int kLargeBodyStates = 64;
 constexpr int kMaxVectors = kMaxStates + kSpare + kEchoes;
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
-constexpr double kLeastShare = 1e-5;
+constexpr double kLeastShare = 1e-4;
 
 }  // namespace
 
