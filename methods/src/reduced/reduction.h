@@ -18,7 +18,7 @@ namespace palpate::reduced {
 ///
 /// A model's basis is a rational block Krylov space: the velocity, the free motions of a tick and of a slow step and
 /// what follows on them, and the answers A(ΔT)⁻¹Eᵀ and A(dt)⁻¹Eᵀ to forces on the vertices that are or may be touched,
-/// orthonormal with A(dt), less what adds nothing. A body of few nodes has all its motions. Thread: the slow loop's.
+/// orthonormal with A(dt), less what adds nothing. Thread: the slow loop's.
 class Reduction {
  public:
   struct Settings {
@@ -103,8 +103,6 @@ class Reduction {
   void choose_vertices(const Distances& distances);
   void clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const;
   bool make_vectors();
-  void make_all_vectors();
-  bool has_all() const noexcept { return free_unknowns_ <= kMaxStates; }
   bool begin_answers(int which);
   void choose_loads(int most);
   /// `thread` is 0 in the slow loop's and 1 in the second one.
@@ -171,13 +169,12 @@ class Reduction {
   int most_patch_ = 0;                   ///< … of which there are at most so many: the body has no room for more rows
   std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
   bool free_body_ = true;                ///< nothing holds it
-  int free_unknowns_ = 0;                ///< that nothing prescribes
   bool large_ = false;                   ///< so large that fewer states have to do
   double spacing_ = 0.0;                 ///< of the surface's vertices [m]
   BlockRows rows_;
   // Vectors that a basis is made of. The first `must_` have to be in it, and of those the first `own_` are the states'
   // own: velocities now and when the model comes, free motions, answers to the mean force.
-  Eigen::MatrixXd C_, AC_;    ///< and A(dt) times those, or times the first of them if the others' is known
+  Eigen::MatrixXd C_, AC_;    ///< and A(dt) times those, or times the first `must_` of them if the others' is known
   std::vector<double> rank_;  ///< of each, in (0, 1]
   std::vector<Source> sources_;
   int own_ = 0, must_ = 0, count_ = 0;

@@ -230,20 +230,6 @@ void Reduction::set_own_vectors() {
   if (free_body_) set_rigid_motions(own_ + later + changes);
 }
 
-/// All motions that a body of few nodes has: nothing of it has to be left out.
-void Reduction::make_all_vectors() {
-  count_ = must_ + free_unknowns_;
-  AC_.resize(mass_.size(), count_);
-  set_own_vectors();
-  C_.middleCols(must_, free_unknowns_).setZero();
-  int at = must_;
-  for (int i = 0; i < body_.node_count(); ++i) {
-    if (body_.is_prescribed(i)) continue;
-    for (int k = 0; k < 3; ++k) C_(3 * i + k, at++) = 1.0;
-  }
-  multiply_system(0, count_);
-}
-
 /// False if the body's systems could not be factored.
 bool Reduction::make_vectors() {
   C_.resize(mass_.size(), kMaxVectors);
@@ -264,13 +250,9 @@ bool Reduction::make_vectors() {
   const auto begin_tick = [&] { has_tick = begin_answers(kTick); };
   do_both(begin_tick, [&] {
     has_step = begin_answers(kStep);
-    if (has_step && !has_all()) choose_loads((large_ ? kLargeBodyStates : kMaxStates) + kSpare - lasting);
+    if (has_step) choose_loads((large_ ? kLargeBodyStates : kMaxStates) + kSpare - lasting);
   });
   if (!has_tick || !has_step) return false;
-  if (has_all()) {
-    make_all_vectors();
-    return true;
-  }
   const int end = lasting + static_cast<int>(loads_.size()), echoes = std::min<int>(kEchoes, end - lasting);
   count_ = end + echoes;
   AC_.resize(mass_.size(), knows_sources() ? must_ : count_);
