@@ -4,6 +4,7 @@
 
 #include "benches.h"
 #include "palpate/core/error.h"
+#include "palpate/testing/by_the_clock.h"
 
 // What every driver must do, each against its double. They run side by side: all of them mostly wait.
 namespace palpate::all_drivers_test {
@@ -38,9 +39,11 @@ TEST(Drivers, ConformEachToItsDevice) {
       expect_conforms(bench);
     };
   };
-  run_together({haply(Grip::kWireless), haply(Grip::kWired), haply(Grip::kNone),
-                plain(std::type_identity<NetworkBench>{}), plain(std::type_identity<ForceDimensionBench>{}),
-                plain(std::type_identity<OpenHapticsBench>{}), plain(std::type_identity<SpaceMouseBench>{})});
+  testing::expect_by_the_clock([&] {
+    run_together({haply(Grip::kWireless), haply(Grip::kWired), haply(Grip::kNone),
+                  plain(std::type_identity<NetworkBench>{}), plain(std::type_identity<ForceDimensionBench>{}),
+                  plain(std::type_identity<OpenHapticsBench>{}), plain(std::type_identity<SpaceMouseBench>{})});
+  });
 }
 
 const std::vector<Flaw> kAllFlaws{

@@ -5,6 +5,7 @@
 
 #include "palpate/core/clock.h"
 #include "palpate/haptics/tick_source.h"
+#include "palpate/testing/by_the_clock.h"
 #include "touch_rig.h"
 #ifdef PALPATE_HD_DOUBLE
 #include "palpate/devices/driver.h"
@@ -94,66 +95,76 @@ struct Rig {
 };
 
 TEST(DrivenRun, TicksInTheSourcesThreadAndGivesTheForceOfAnUndrivenOne) {
-  WatchedHand hand;
-  FakeSource vendor;
-  hand.source = vendor.id();
-  Rig rig(hand, 0.8);
-  hand.begin();
-  const RunSummary s = rig.go(hand, &vendor.source);
-  EXPECT_FALSE(hand.twice);
-  EXPECT_FALSE(hand.backwards);
-  EXPECT_EQ(s.ticks, rig.rows.ticks.size());
-  EXPECT_GT(s.driven_ticks, s.ticks * 8 / 10);
-  EXPECT_GE(static_cast<std::uint64_t>(hand.by_source), s.driven_ticks);
-  // At rest, 5 mm deep, the force is the coupling's: it does not matter who ticks.
-  const auto at_rest = [](const Rows& rows) {
-    double most = 0.0;
-    for (const TickRow& row : rows.ticks) most = std::max(most, row.sent.force.y());
-    return most;
-  };
-  WatchedHand other;
-  Rig undriven(other, 0.8);
-  undriven.go(other, nullptr);
-  EXPECT_GT(at_rest(undriven.rows), 1.0);
-  EXPECT_NEAR(at_rest(rig.rows), at_rest(undriven.rows), 0.02 * at_rest(undriven.rows));
+  bool never = true;  // was the hand asked by two at once, or of a time before the last
+  expect_by_the_clock([&] {
+    WatchedHand hand;
+    FakeSource vendor;
+    hand.source = vendor.id();
+    Rig rig(hand, 0.8);
+    hand.begin();
+    const RunSummary s = rig.go(hand, &vendor.source);
+    never = never && !hand.twice && !hand.backwards;
+    EXPECT_EQ(s.ticks, rig.rows.ticks.size());
+    EXPECT_GT(s.driven_ticks, s.ticks * 8 / 10);
+    EXPECT_GE(static_cast<std::uint64_t>(hand.by_source), s.driven_ticks);
+    // At rest, 5 mm deep, the force is the coupling's: it does not matter who ticks.
+    const auto at_rest = [](const Rows& rows) {
+      double most = 0.0;
+      for (const TickRow& row : rows.ticks) most = std::max(most, row.sent.force.y());
+      return most;
+    };
+    WatchedHand other;
+    Rig undriven(other, 0.8);
+    undriven.go(other, nullptr);
+    EXPECT_GT(at_rest(undriven.rows), 1.0);
+    EXPECT_NEAR(at_rest(rig.rows), at_rest(undriven.rows), 0.02 * at_rest(undriven.rows));
+  });
+  EXPECT_TRUE(never) << "in any run";
 }
 
 TEST(DrivenRun, OwnThreadTicksWhileTheSourceIsSilentAndGivesTheLoopBack) {
-  WatchedHand hand;
-  FakeSource vendor;
-  hand.source = vendor.id();
-  Rig rig(hand, 0.6);
-  hand.begin();
-  // Silent from 0.2 to 0.4 s, by the loop's own clock.
-  RunControl control;
-  control.progress = [&](double t) { vendor.awake = t < 0.2 || t > 0.4; };
-  const RunSummary s = rig.go(hand, &vendor.source, control);
-  EXPECT_FALSE(hand.twice);
-  EXPECT_FALSE(hand.backwards);
-  std::array<int, 3> ticks{};  // before, while and after it is silent
-  for (const TickRow& row : rig.rows.ticks) ++ticks[row.time < 0.2 ? 0 : row.time < 0.4 ? 1 : 2];
-  for (const int n : ticks) EXPECT_GT(n, 100);
-  EXPECT_GT(s.driven_ticks, 200u);
-  EXPECT_LT(s.driven_ticks + 100, s.ticks);
+  bool never = true;  // was the hand asked by two at once, or of a time before the last
+  expect_by_the_clock([&] {
+    WatchedHand hand;
+    FakeSource vendor;
+    hand.source = vendor.id();
+    Rig rig(hand, 0.6);
+    hand.begin();
+    // Silent from 0.2 to 0.4 s, by the loop's own clock.
+    RunControl control;
+    control.progress = [&](double t) { vendor.awake = t < 0.2 || t > 0.4; };
+    const RunSummary s = rig.go(hand, &vendor.source, control);
+    never = never && !hand.twice && !hand.backwards;
+    std::array<int, 3> ticks{};  // before, while and after it is silent
+    for (const TickRow& row : rig.rows.ticks) ++ticks[row.time < 0.2 ? 0 : row.time < 0.4 ? 1 : 2];
+    for (const int n : ticks) EXPECT_GT(n, 100);
+    EXPECT_GT(s.driven_ticks, 200u);
+    EXPECT_LT(s.driven_ticks + 100, s.ticks);
+  });
+  EXPECT_TRUE(never) << "in any run";
 }
 
 TEST(DrivenRun, SourceThatCallsTooOftenDoesNotHastenTheLoop) {
-  WatchedHand hand;
-  FakeSource vendor(0.25e-3);
-  hand.source = vendor.id();
-  Rig rig(hand, 0.3);
-  const RunSummary s = rig.go(hand, &vendor.source);
-  EXPECT_LT(s.ticks, 300u * 10 / 7);
-  EXPECT_GT(s.driven_ticks, 150u);
+  expect_by_the_clock([] {
+    WatchedHand hand;
+    FakeSource vendor(0.25e-3);
+    hand.source = vendor.id();
+    Rig rig(hand, 0.3);
+    const RunSummary s = rig.go(hand, &vendor.source);
+    EXPECT_LT(s.ticks, 300u * 10 / 7);
+    EXPECT_GT(s.driven_ticks, 150u);
+  });
 }
 
 TEST(DrivenRun, SourceThatNeverCallsIsNoHindrance) {
-  WatchedHand hand;
-  TickSource nobody;
-  Rig rig(hand, 0.3);
-  const RunSummary s = rig.go(hand, &nobody);
-  EXPECT_EQ(s.driven_ticks, 0u);
-  EXPECT_GT(s.ticks, 200u);
+  expect_by_the_clock([] {
+    WatchedHand hand;
+    TickSource nobody;
+    Rig rig(hand, 0.3);
+    const RunSummary s = rig.go(hand, &nobody);
+    EXPECT_EQ(s.driven_ticks, 0u);
+    EXPECT_GT(s.ticks, 200u);
+  });
 }
 
 // Where the devices are built along: not in the program that ./test runs under the thread sanitizer, which has this
@@ -169,34 +180,36 @@ std::unique_ptr<HandPath> two_presses() {
 }
 
 TEST(DrivenRun, OpenHapticsSchedulerDrivesTheLoopAndItsSilenceTakesTheForceAway) {
-  DoubleHand behind(simulated_device_preset("touch"), two_presses());
-  VendorDouble vendor(behind, PALPATE_HD_DOUBLE);
-  std::unique_ptr<DriverDevice> driver = open_device(std::string("open-haptics:") + PALPATE_HD_DOUBLE);
-  TickSource* ticks = driver->tick_source();
-  ASSERT_NE(ticks, nullptr);
-  DeviceMappingSettings mapping;
-  mapping.free_time = 0.05;
-  mapping.return_ramp = 0.02;
-  MappedDevice device(std::move(driver), mapping, 1e-3);
-  Rig rig(device, 2.2);
-  double touched = 0.0, silent = -1.0, muted_at = 0.0;
-  RunControl control;
-  control.progress = [&](double t) {
-    if (muted_at == 0.0 && t > 0.9) {
-      touched = behind.felt().force.y();
-      vendor.inject(Fault::kMute);  // the scheduler hangs for 60 ms
-      muted_at = t;
-    } else if (silent < 0.0 && muted_at > 0.0 && t > muted_at + 0.05) {
-      silent = behind.felt().force.norm();
-    }
-  };
-  const RunSummary s = rig.go(device, ticks, control);
-  EXPECT_GT(touched, 0.5);
-  EXPECT_EQ(silent, 0.0);
-  EXPECT_GT(s.driven_ticks, s.ticks / 2);
-  EXPECT_LT(s.driven_ticks, s.ticks);  // while it hung, we ticked
-  EXPECT_GE(s.hand().input.losses, 1u);
-  EXPECT_GT(rig.rows.ticks.back().sent.force.y(), 0.5);  // it came back
+  expect_by_the_clock([] {
+    DoubleHand behind(simulated_device_preset("touch"), two_presses());
+    VendorDouble vendor(behind, PALPATE_HD_DOUBLE);
+    std::unique_ptr<DriverDevice> driver = open_device(std::string("open-haptics:") + PALPATE_HD_DOUBLE);
+    TickSource* ticks = driver->tick_source();
+    ASSERT_NE(ticks, nullptr);
+    DeviceMappingSettings mapping;
+    mapping.free_time = 0.05;
+    mapping.return_ramp = 0.02;
+    MappedDevice device(std::move(driver), mapping, 1e-3);
+    Rig rig(device, 2.2);
+    double touched = 0.0, silent = -1.0, muted_at = 0.0;
+    RunControl control;
+    control.progress = [&](double t) {
+      if (muted_at == 0.0 && t > 0.9) {
+        touched = behind.felt().force.y();
+        vendor.inject(Fault::kMute);  // the scheduler hangs for 60 ms
+        muted_at = t;
+      } else if (silent < 0.0 && muted_at > 0.0 && t > muted_at + 0.05) {
+        silent = behind.felt().force.norm();
+      }
+    };
+    const RunSummary s = rig.go(device, ticks, control);
+    EXPECT_GT(touched, 0.5);
+    EXPECT_EQ(silent, 0.0);
+    EXPECT_GT(s.driven_ticks, s.ticks / 2);
+    EXPECT_LT(s.driven_ticks, s.ticks);  // while it hung, we ticked
+    EXPECT_GE(s.hand().input.losses, 1u);
+    EXPECT_GT(rig.rows.ticks.back().sent.force.y(), 0.5);  // it came back
+  });
 }
 
 #endif

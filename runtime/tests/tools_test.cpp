@@ -4,6 +4,7 @@
 
 #include "palpate/bodies/rigid_body.h"
 #include "palpate/core/error.h"
+#include "palpate/testing/by_the_clock.h"
 #include "palpate/testing/realtime_guard.h"
 #include "touch_rig.h"
 
@@ -168,19 +169,21 @@ TEST(Tools, ThatCannotShareAWorldAreRefusedWithTheReason) {
 
 // In real time too: both at their rate, and nothing allocated in the fast thread (other tests look at that for one).
 TEST(Tools, RunInRealTime) {
-  Squeezed scene;
-  RunSettings s = settings_for(1.0);
-  std::vector<Method> methods = scene.make("compliance", s);
-  Rows rows;
-  RealtimeSettings realtime;
-  realtime.lock_memory = false;  // other tests share the process
-  const RunSummary summary = run_realtime(s, realtime, scene.parts(methods, &rows));
-  EXPECT_EQ(summary.hands.size(), 2u);
-  const std::vector<TickRow> left = ticks_of(rows, 0), right = ticks_of(rows, 1);
-  EXPECT_EQ(left.size(), summary.ticks);
-  EXPECT_EQ(right.size(), summary.ticks);
-  EXPECT_NEAR(left.back().sent.force.x(), -1.5, 0.05);
-  EXPECT_NEAR(right.back().sent.force.x(), 1.5, 0.05);
+  expect_by_the_clock([] {
+    Squeezed scene;
+    RunSettings s = settings_for(1.0);
+    std::vector<Method> methods = scene.make("compliance", s);
+    Rows rows;
+    RealtimeSettings realtime;
+    realtime.lock_memory = false;  // other tests share the process
+    const RunSummary summary = run_realtime(s, realtime, scene.parts(methods, &rows));
+    EXPECT_EQ(summary.hands.size(), 2u);
+    const std::vector<TickRow> left = ticks_of(rows, 0), right = ticks_of(rows, 1);
+    EXPECT_EQ(left.size(), summary.ticks);
+    EXPECT_EQ(right.size(), summary.ticks);
+    EXPECT_NEAR(left.back().sent.force.x(), -1.5, 0.05);
+    EXPECT_NEAR(right.back().sent.force.x(), 1.5, 0.05);
+  });
 }
 
 /// Counts what it is told.
