@@ -22,29 +22,35 @@ constexpr int kPatience = 100;
 constexpr int kNewtonSteps = 16;
 /// Of the proximal kind, which follow.
 constexpr int kProximalSteps = 100;
-/// Larger problems are not given to Newton by the accelerated solver: a step of n rows costs as much as n/3 sweeps, and
-/// memory grows as n².
+/// Larger problems are not given to Newton by the accelerated solver: its memory grows as n².
 constexpr int kMostNewtonRows = 256;
 
 /// Sweeps that come before Newton in any case: those find out who touches, and of several answers the nearest.
 constexpr int kFirstSweeps = 10;
-/// A step of Newton with n rows counts as n over this many iterations if few of them bear: its matrix has only those.
-constexpr int kFewCostShare = 32;
+
+/// As how many iterations a step of Newton counts: it eliminates the rows that bear, a sweep visits all.
+int compute_newton_cost(int rows, std::ptrdiff_t bearing) noexcept {
+  const double m = static_cast<double>(bearing), n = rows;
+  return std::max(1, static_cast<int>(m * m * m / (3.0 * n * n)));
+}
+
+std::ptrdiff_t count_bearing(std::span<const double> lambda) noexcept {
+  return std::count_if(lambda.begin(), lambda.end(), [](double l) { return l != 0.0; });
+}
 
 /// What the solvers differ in.
 struct Plan {
   std::string_view name;
-  bool anderson;          ///< mix sweeps
-  bool newton;            ///< try Newton when sweeps are slow
-  bool newton_first;      ///< before any sweep, whatever the size, and down to rounding
-  int newton_cost_share;  ///< a step of n rows counts as n over this many iterations; 0: as one
-  int few_bearing;        ///< if so many rows of the first guess bear at most, Newton comes soon and costs less
+  bool anderson;      ///< mix sweeps
+  bool newton;        ///< try Newton when sweeps are slow
+  bool newton_first;  ///< before any sweep, whatever the size and the price, and down to rounding
+  int few_bearing;    ///< if so many rows of the first guess bear at most, Newton comes soon
 };
 
-constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, 0, 0};
-constexpr Plan kAccelerated{"accelerated", true, true, false, 3, 0};
-constexpr Plan kDirect{"direct", true, true, true, 0, 0};
-constexpr Plan kTick{"tick", true, true, false, 3, 48};
+constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, 0};
+constexpr Plan kAccelerated{"accelerated", true, true, false, 0};
+constexpr Plan kDirect{"direct", true, true, true, 0};
+constexpr Plan kTick{"tick", true, true, false, 48};
 
 class SweepSolver final : public ConstraintSolver {
  public:
@@ -75,7 +81,6 @@ class SweepSolver final : public ConstraintSolver {
     double look_below = 0.0;    ///< a change [m] this small is worth the price of the true residual
     double least_change = 0.0;  ///< of all sweeps
     int newton_at = 0;          ///< iterations after which to try Newton
-    bool few = false;           ///< rows bear
     bool newton_started = false;
     int since_least = 0;        ///< sweeps
     int plain_left = 3;         ///< sweeps before mixing begins (again): the first find out who touches
@@ -116,11 +121,11 @@ SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSet
   p.least_change = HUGE_VAL;
   const bool newton = plan_.newton && newton_.fits(problem);
   // A guess may be the answer, which sweeps need not keep where there is more than one.
-  if (std::any_of(lambda.begin(), lambda.end(), [](double l) { return l != 0.0; })) look(p);
-  p.few = plan_.few_bearing > 0 &&
-          std::count_if(lambda.begin(), lambda.end(), [](double l) { return l != 0.0; }) <= plan_.few_bearing;
-  // As many sweeps first as one step costs: easy problems are done by then.
-  p.newton_at = plan_.newton_first ? 0 : p.few ? kFirstSweeps : std::max(kFirstSweeps, problem.rows() / 3);
+  const std::ptrdiff_t bearing = count_bearing(lambda);
+  if (bearing > 0) look(p);
+  // As many sweeps first as one step with all rows costs: easy problems are done by then.
+  const bool soon = bearing <= plan_.few_bearing && plan_.few_bearing > 0;
+  p.newton_at = plan_.newton_first ? 0 : soon ? kFirstSweeps : std::max(kFirstSweeps, problem.rows() / 3);
   while (!p.done && p.report.iterations < settings.max_iterations) {
     if (newton && p.report.iterations >= p.newton_at) {
       try_newton(p);
@@ -185,11 +190,10 @@ void SweepSolver::mix(Progress& p, double change) noexcept {
 }
 
 void SweepSolver::try_newton(Progress& p) noexcept {
-  const int share = p.few ? kFewCostShare : plan_.newton_cost_share;
-  const int cost = share == 0 ? 1 : std::max(1, p.problem.rows() / share);
+  const int cost = plan_.newton_first ? 1 : compute_newton_cost(p.problem.rows(), count_bearing(sweeper_.lambda()));
   // At most half of what is left: if it fails, sweeps still get their share.
   const int left = p.settings.max_iterations - p.report.iterations;
-  const int most = cost == 1 ? left : left / 2 / cost;
+  const int most = plan_.newton_first ? left : left / 2 / cost;
   const int before = p.report.iterations;
   if (most > 0) {
     if (!p.newton_started) newton_.start(p.problem, p.settings.pyramid);

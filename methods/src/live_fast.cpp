@@ -55,7 +55,10 @@ World LiveFast::make_world(const MethodContext& c) {
   WorldSettings settings = c.world.settings();
   // What may meet in a tick is near: a hand moves by a millimetre in it, and motion adds to this.
   settings.contacts.alarm_distance = std::min(settings.contacts.alarm_distance, 0.001);
-  if (!layout_.soft.empty()) settings.max_turn = HUGE_VAL;  // a model is for whole ticks
+  if (!layout_.soft.empty()) {
+    settings.max_turn = HUGE_VAL;  // a model is for whole ticks
+    settings.looks_along_velocity = true;
+  }
   // What a solve leaves in a body that nobody puts right stays there as velocity: then it is solved as in the world.
   if (layout_.whole.size() == 1) settings.solver = settings_.solver;
   settings.solver.max_seconds = settings_.solver.max_seconds;

@@ -56,7 +56,10 @@ std::vector<Vec3> press_and_stroke(std::string_view method, int ticks_a_step, bo
 // rounding.
 TEST(Reduced, EqualRatesWithoutLatencyIsReference) {
   WorldSettings exact;
-  exact.solver_name = "tick";  // as in the method's tick: of forces that are not unique two solvers find different ones
+  // More contacts stick than the rod has ways to move: which of them bears how much is open. Sweeps go from the last
+  // answer to the nearest one; Newton goes to any, by rounding.
+  exact.solver_name = "gauss_seidel";
+  exact.looks_along_velocity = true;  // as in the method's tick
   exact.solver = {.tolerance = 1e-13, .max_iterations = 5000};
   exact.contacts.alarm_distance = 0.001;  // as in the method's tick
   const std::vector<Vec3> truth = press_and_stroke("reference", 1, false, exact);

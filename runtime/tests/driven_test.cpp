@@ -95,7 +95,7 @@ struct Rig {
 };
 
 TEST(DrivenRun, TicksInTheSourcesThreadAndGivesTheForceOfAnUndrivenOne) {
-  bool never = true;  // was the hand asked by two at once, or of a time before the last
+  bool sound = true;  // never asked by two at once, nor of a time before the last
   expect_by_the_clock([&] {
     WatchedHand hand;
     FakeSource vendor;
@@ -103,7 +103,7 @@ TEST(DrivenRun, TicksInTheSourcesThreadAndGivesTheForceOfAnUndrivenOne) {
     Rig rig(hand, 0.8);
     hand.begin();
     const RunSummary s = rig.go(hand, &vendor.source);
-    never = never && !hand.twice && !hand.backwards;
+    sound = sound && !hand.twice && !hand.backwards;
     EXPECT_EQ(s.ticks, rig.rows.ticks.size());
     EXPECT_GT(s.driven_ticks, s.ticks * 8 / 10);
     EXPECT_GE(static_cast<std::uint64_t>(hand.by_source), s.driven_ticks);
@@ -119,11 +119,11 @@ TEST(DrivenRun, TicksInTheSourcesThreadAndGivesTheForceOfAnUndrivenOne) {
     EXPECT_GT(at_rest(undriven.rows), 1.0);
     EXPECT_NEAR(at_rest(rig.rows), at_rest(undriven.rows), 0.02 * at_rest(undriven.rows));
   });
-  EXPECT_TRUE(never) << "in any run";
+  EXPECT_TRUE(sound) << "in any run";
 }
 
 TEST(DrivenRun, OwnThreadTicksWhileTheSourceIsSilentAndGivesTheLoopBack) {
-  bool never = true;  // was the hand asked by two at once, or of a time before the last
+  bool sound = true;  // never asked by two at once, nor of a time before the last
   expect_by_the_clock([&] {
     WatchedHand hand;
     FakeSource vendor;
@@ -134,14 +134,14 @@ TEST(DrivenRun, OwnThreadTicksWhileTheSourceIsSilentAndGivesTheLoopBack) {
     RunControl control;
     control.progress = [&](double t) { vendor.awake = t < 0.2 || t > 0.4; };
     const RunSummary s = rig.go(hand, &vendor.source, control);
-    never = never && !hand.twice && !hand.backwards;
+    sound = sound && !hand.twice && !hand.backwards;
     std::array<int, 3> ticks{};  // before, while and after it is silent
     for (const TickRow& row : rig.rows.ticks) ++ticks[row.time < 0.2 ? 0 : row.time < 0.4 ? 1 : 2];
     for (const int n : ticks) EXPECT_GT(n, 100);
     EXPECT_GT(s.driven_ticks, 200u);
     EXPECT_LT(s.driven_ticks + 100, s.ticks);
   });
-  EXPECT_TRUE(never) << "in any run";
+  EXPECT_TRUE(sound) << "in any run";
 }
 
 TEST(DrivenRun, SourceThatCallsTooOftenDoesNotHastenTheLoop) {

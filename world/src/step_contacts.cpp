@@ -14,7 +14,8 @@ void StepData::find_contacts() {
   }
   std::sort(bearing_.begin(), bearing_.end());
   place_clearances();
-  found = finder_.find(h, free_changes_, contacts, bearing_);
+  const std::span<const std::span<const Vec3>> none;
+  found = finder_.find(h, settings_.looks_along_velocity ? none : free_changes_, contacts, bearing_);
   trim_contacts();
   fill_offsets();
   recall_strains();

@@ -56,6 +56,7 @@ World Twin::make_world(const MethodContext& c, std::span<const Reduction> reduct
   // only near costs as much as one that touches.
   settings.contacts.alarm_distance = std::min(settings.contacts.alarm_distance, 0.001);
   if (settings.solver_name == "accelerated") settings.solver_name = "tick";
+  settings.looks_along_velocity = true;
   settings.max_turn = HUGE_VAL;  // a reduced body has its model for whole ticks, and in a tick nothing turns far
   soft_.reserve(layout_.soft.size());
   return c.world.make_twin(settings, [&](int i, const Body& body) -> std::unique_ptr<Body> {

@@ -66,6 +66,10 @@ struct WorldSettings {
   /// body of radius r that turns is off by ½ r angle². A step in which it would turn further is done in shorter ones,
   /// sixteen at most.
   double max_turn = 0.1;
+  /// Contacts are looked for along the motion that bodies have, and not along the free one, on which all that bears
+  /// springs back by as much as its force has pressed it. For steps that are ticks, each nearly as the last: there is
+  /// less to look at, and what a step runs into all the same it finds in its further rounds.
+  bool looks_along_velocity = false;
 
   /// The gap [m] that a step of h [s] works with. Where bodies are apart it is the gap itself. Where they overlap it is
   /// the part of the overlap that the step takes out. An overlap of a few tolerances, which the solver itself leaves,
