@@ -44,13 +44,13 @@ struct Plan {
   bool anderson;      ///< mix sweeps
   bool newton;        ///< try Newton when sweeps are slow
   bool newton_first;  ///< before any sweep, whatever the size and the price, and down to rounding
-  bool newton_soon;   ///< after as many sweeps as a step costs by the rows of the first guess that bear
+  int few_bearing;    ///< if so many rows of the first guess bear at most, Newton comes soon
 };
 
-constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, false};
-constexpr Plan kAccelerated{"accelerated", true, true, false, false};
-constexpr Plan kDirect{"direct", true, true, true, false};
-constexpr Plan kTick{"tick", true, true, false, true};
+constexpr Plan kGaussSeidel{"gauss_seidel", false, false, false, 0};
+constexpr Plan kAccelerated{"accelerated", true, true, false, 0};
+constexpr Plan kDirect{"direct", true, true, true, 0};
+constexpr Plan kTick{"tick", true, true, false, 48};
 
 class SweepSolver final : public ConstraintSolver {
  public:
@@ -123,10 +123,9 @@ SolveReport SweepSolver::solve(const ConstraintProblem& problem, const SolverSet
   // A guess may be the answer, which sweeps need not keep where there is more than one.
   const std::ptrdiff_t bearing = count_bearing(lambda);
   if (bearing > 0) look(p);
-  // As many sweeps first as one step costs, with all rows where the guess says nothing: easy problems are done by then.
-  const bool soon = plan_.newton_soon && bearing > 0;
-  const int cost = soon ? compute_newton_cost(problem.rows(), bearing) : problem.rows() / 3;
-  p.newton_at = plan_.newton_first ? 0 : std::max(kFirstSweeps, cost);
+  // As many sweeps first as one step with all rows costs: easy problems are done by then.
+  const bool soon = bearing <= plan_.few_bearing && plan_.few_bearing > 0;
+  p.newton_at = plan_.newton_first ? 0 : soon ? kFirstSweeps : std::max(kFirstSweeps, problem.rows() / 3);
   while (!p.done && p.report.iterations < settings.max_iterations) {
     if (newton && p.report.iterations >= p.newton_at) {
       try_newton(p);

@@ -63,7 +63,7 @@ void Nodes::begin(const BodyView<const double>& model) noexcept {
     turns_[as_size(i)] = model.start_turn(i) * model.turn(i).transpose();
   }
   has_forces_ = false;
-  rests_ = true;  // where the body begins is known to the last bit, and a look has nodes in single precision
+  has_begun_ = true;
   base_.setZero();
   force_ = model.start_force;
   lacked_.setZero();
@@ -102,7 +102,6 @@ void Nodes::carry(const BodyView<const double>& model, Eigen::VectorXd& q, Eigen
     sum_.setZero();
     momentum_.setZero();
   }
-  rests_ = leads_;  // the tick of a new model has most to do, and a look that takes several may take one more
 }
 
 void Nodes::start_look(const BodyView<const double>& model, const Eigen::VectorXd& q,
@@ -122,7 +121,8 @@ double Nodes::compute_lead(const Eigen::VectorXd& q) const noexcept {
 
 bool Nodes::work(const BodyView<const double>& model, const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> speed,
                  double work) noexcept {
-  if (std::exchange(rests_, false)) return false;
+  // Where the body began in this tick is known to the last bit, and a look has nodes in single precision.
+  if (std::exchange(has_begun_, false)) return false;
   if (phase_ == Phase::kPlace && at_ == 0) start_look(model, q, speed, work);
   ended_ = false;
   int left = kWork;

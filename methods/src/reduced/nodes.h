@@ -73,9 +73,9 @@ class Nodes {
   bool has_forces_ = false;       ///< a look has ended since begin()
   // Of the one that is going on.
   Phase phase_ = Phase::kPlace;
-  int at_ = 0;          ///< node or piece that is next
-  bool ended_ = false;  ///< in this tick
-  bool rests_ = false;  ///< in this tick no look goes on
+  int at_ = 0;              ///< node or piece that is next
+  bool ended_ = false;      ///< in this tick
+  bool has_begun_ = false;  ///< since the last tick
   std::vector<Vec3> next_places_, next_forces_;
   std::vector<Vec3> next_moves_;  ///< ẋ of the nodes [m/s]
   std::vector<Mat3> next_turned_, next_turns_;

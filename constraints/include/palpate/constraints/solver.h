@@ -57,17 +57,17 @@ std::unique_ptr<ConstraintSolver> make_gauss_seidel();
 /// The same sweeps, accelerated: mixed with the last few (Anderson), and where they are still slow and the problem has
 /// at most 256 rows, semismooth Newton on the full matrix. Both take the place of the nonsmooth conjugate gradient
 /// (Silcowitz, Niebe & Erleben 2010), which was measured to need two to four times the sweeps. An iteration is a sweep
-/// or what costs as much: a step of Newton of which m of n rows bear counts as m³/3n². Bodies that no constraint joins
-/// to others are solved apart, as by the direct solver.
+/// or what costs as much: a step of Newton of which m of n rows bear counts as m³/3n². Bodies that no constraint joins to
+/// others are solved apart, as by the direct solver.
 std::unique_ptr<ConstraintSolver> make_accelerated_solver();
 
 /// Semismooth Newton from the start, on the full matrix of a problem of any size (memory grows with rows²), down to
 /// rounding; accelerated sweeps between attempts where it wanders: the oracle. An iteration is a step or a sweep.
 std::unique_ptr<ConstraintSolver> make_direct_solver();
 
-/// For ticks, whose first guess is the last tick's answer: the accelerated solver with Newton after m³/3n² sweeps, ten
-/// at least, if m of n rows of the guess bear. Who touches and who slips changes little from tick to tick, so that a
-/// few steps with the rows that bear are enough where sweeps over all of them take hundreds.
+/// For ticks, whose first guess is the last tick's answer: the accelerated solver with Newton after ten sweeps where up
+/// to 48 rows of the guess bear. Who touches and who slips changes little from tick to tick, so that a few steps with
+/// the few rows that bear are enough where sweeps over all of them take hundreds. Where more bear, sweeps come first.
 std::unique_ptr<ConstraintSolver> make_tick_solver();
 
 /// The residual of any λ, by definition: not the solver's own bookkeeping. `scratch` has room for the problem's rows.
