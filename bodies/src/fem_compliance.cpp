@@ -7,8 +7,9 @@ namespace palpate {
 namespace {
 
 /// Share of fresh rows from which on all are as soon done anew: each is solved forth and back through all of the
-/// factor, where add_compliance() goes forth only, from the row's own nodes on, and multiplies.
-constexpr double kMostFresh = 0.4;
+/// factor, where add_compliance() goes forth only, from the row's own nodes on, and multiplies. That way grows much more
+/// slowly with the body than the factor does, so that beyond so many nodes the share goes down with their number.
+constexpr double kMostFresh = 0.4, kSmallBody = 400;
 
 }  // namespace
 
@@ -36,7 +37,8 @@ bool FemBody::add_fresh_compliance(int which, const BlockRows& J, std::span<cons
                                    Eigen::Ref<Eigen::MatrixXd> W) noexcept {
   System& system = systems_[which];
   if (J.rows() < kFewestRowsToKeep || J.rows() > system.factor.settings().max_rows) return false;
-  if (static_cast<double>(fresh.size()) > kMostFresh * J.rows()) return false;
+  const double share = kMostFresh * std::min(1.0, kSmallBody / node_count());
+  if (static_cast<double>(fresh.size()) > share * J.rows()) return false;
   const BlockRows& rows = without_prescribed(J, system);
   const double h = time_steps_[which];
   for (std::size_t first = 0; first < fresh.size(); first += kAnswersAtOnce) {
