@@ -45,29 +45,26 @@ struct MovingLanes {
   }
 };
 
-/// Whether the first `Count` vertices stay beyond all the others along an axis of any length, on either side.
+/// How far the first `Count` vertices are from all the others along an axis of any length at the start, if they stay
+/// beyond them by more than `distance`, on either side; else 0 [m].
 template <int Count>
-inline bool is_apart_along(const MovingLanes& v, const Vec3& axis, double distance) noexcept {
+inline double find_apart_along(const MovingLanes& v, const Vec3& axis, double distance) noexcept {
   const auto project = [&](const simd::Double4(&x)[3]) { return x[0] * axis[0] + (x[1] * axis[1] + x[2] * axis[2]); };
   const simd::Double4 start = project(v.start), end = start + project(v.motion);
-  const double limit2 = distance * distance * axis.squaredNorm();
-  const auto beyond = [limit2](double low, double high) {
-    const double way = low - high;
-    return way > 0.0 && way * way > limit2;
+  const double length2 = axis.squaredNorm(), limit2 = distance * distance * length2;
+  const auto is_beyond = [limit2](double way) { return way > 0.0 && way * way > limit2; };
+  const auto low = [](const simd::Double4& x) {
+    return Count == 1 ? std::min(x[1], std::min(x[2], x[3])) : std::min(x[2], x[3]);
   };
-  if constexpr (Count == 1) {
-    const auto low = [](const simd::Double4& x) { return std::min(x[1], std::min(x[2], x[3])); };
-    const auto high = [](const simd::Double4& x) { return std::max(x[1], std::max(x[2], x[3])); };
-    return (beyond(start[0], high(start)) && beyond(end[0], high(end))) ||
-           (beyond(low(start), start[0]) && beyond(low(end), end[0]));
-  } else {
-    const auto low = [](double x, double y) { return std::min(x, y); };
-    const auto high = [](double x, double y) { return std::max(x, y); };
-    return (beyond(low(start[0], start[1]), high(start[2], start[3])) &&
-            beyond(low(end[0], end[1]), high(end[2], end[3]))) ||
-           (beyond(low(start[2], start[3]), high(start[0], start[1])) &&
-            beyond(low(end[2], end[3]), high(end[0], end[1])));
-  }
+  const auto high = [](const simd::Double4& x) {
+    return Count == 1 ? std::max(x[1], std::max(x[2], x[3])) : std::max(x[2], x[3]);
+  };
+  const auto own_low = [](const simd::Double4& x) { return Count == 1 ? x[0] : std::min(x[0], x[1]); };
+  const auto own_high = [](const simd::Double4& x) { return Count == 1 ? x[0] : std::max(x[0], x[1]); };
+  const double above = own_low(start) - high(start), below = low(start) - own_high(start);
+  const bool stays = (is_beyond(above) && is_beyond(own_low(end) - high(end))) ||
+                     (is_beyond(below) && is_beyond(low(end) - own_high(end)));
+  return stays ? std::max(above, below) / std::sqrt(length2) : 0.0;
 }
 
 /// The most by which the distance of the first `Count` vertices to the others can change: what all share brings nothing
@@ -103,22 +100,25 @@ Vec3 at(const MovingVertex& v, const Vec3& common, double t) noexcept {
 
 }  // namespace
 
-bool is_apart(const MovingVertex& a, const std::array<MovingVertex, 3>& b, double distance) noexcept {
+double find_apart(const MovingVertex& a, const std::array<MovingVertex, 3>& b, double distance) noexcept {
   const MovingLanes lanes(a, b[0], b[1], b[2]);
   const Vec3 face = (b[1].start - b[0].start).cross(b[2].start - b[0].start);
-  if (is_apart_along<1>(lanes, face, distance)) return true;
+  const double above_face = find_apart_along<1>(lanes, face, distance);
+  if (above_face > 0.0) return above_face;
   const Vec3 offset = a.start - (b[0].start + b[1].start + b[2].start) / 3.0;
   const Vec3 motion = a.motion - (b[0].motion + b[1].motion + b[2].motion) / 3.0;
-  return is_apart_along<1>(lanes, square_to(offset, motion), distance);
+  return find_apart_along<1>(lanes, square_to(offset, motion), distance);
 }
 
-bool is_apart(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b, double distance) noexcept {
+double find_apart(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b,
+                  double distance) noexcept {
   const MovingLanes lanes(a[0], a[1], b[0], b[1]);
   const Vec3 offset = 0.5 * (a[0].start + a[1].start - b[0].start - b[1].start);
   const Vec3 motion = 0.5 * (a[0].motion + a[1].motion - b[0].motion - b[1].motion);
-  if (is_apart_along<2>(lanes, square_to(offset, motion), distance)) return true;
+  const double beside = find_apart_along<2>(lanes, square_to(offset, motion), distance);
+  if (beside > 0.0) return beside;
   const Vec3 common = (a[1].start - a[0].start).cross(b[1].start - b[0].start);
-  return is_apart_along<2>(lanes, common, distance);
+  return find_apart_along<2>(lanes, common, distance);
 }
 
 bool is_out_of_reach(const MovingVertex& a, const std::array<MovingVertex, 3>& b, const ImpactSettings& settings,

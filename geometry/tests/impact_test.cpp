@@ -46,8 +46,11 @@ void check_against_sampling(const A& a, const B& b, double speed, int& hits, int
     }
     const double blur = speed / kSamples;
     for (const double distance : {0.01, 0.1, 0.5}) {
-      if (is_apart(a, b, distance)) {
+      const double apart = find_apart(a, b, distance);
+      if (apart > 0.0) {
         EXPECT_GT(least, distance - 1e-12);
+        EXPECT_GT(distance_at(a, b, 0.0), apart - 1e-12);
+        EXPECT_GT(apart, distance);
       }
     }
     if (least <= thickness) {

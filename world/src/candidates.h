@@ -34,6 +34,7 @@ struct PairContacts {
   /// FinderBody::turn_back() was called for both: only what overlaps by more than kMissedDepth at the end of the step
   /// is found, as it is there.
   bool backwards = false;
+  bool only_new = false;         ///< ContactFinderSettings::only_new_overlaps
   PairMemory* memory = nullptr;  ///< of the two, if there is one
   std::vector<Candidate> candidates;
   std::vector<std::uint8_t> a_inside, b_inside;  ///< vertices of one that lie inside the other

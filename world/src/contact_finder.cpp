@@ -74,9 +74,10 @@ void ContactFinder::Data::reserve() {
 void ContactFinder::Data::reserve_memories() {
   constexpr std::size_t kMostMemories = 8;
   const auto has_features = [](const FinderBody& body) { return !body.features.primitives().empty(); };
-  std::size_t pairs_with_features = 0, most_vertices = 0;
+  std::size_t pairs_with_features = 0, most_vertices = 0, most_primitives = 0;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     most_vertices = std::max(most_vertices, bodies[i].now.size());
+    most_primitives = std::max(most_primitives, bodies[i].features.primitives().size());
     for (std::size_t j = 0; j < i && has_features(bodies[i]); ++j) {
       const bool convex = bodies[i].convex && bodies[j].convex;
       const bool fixed = bodies[i].is_fixed() && bodies[j].is_fixed();
@@ -84,7 +85,7 @@ void ContactFinder::Data::reserve_memories() {
     }
   }
   memories.resize(std::min(kMostMemories, pairs_with_features));
-  for (PairMemory& memory : memories) memory.reserve(most_vertices);
+  for (PairMemory& memory : memories) memory.reserve(most_vertices, most_primitives);
 }
 
 /// Null if all memories are others'.
@@ -139,6 +140,7 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   pair.b = &bodies[as_size(indices[1])];
   pair.alarm_distance = settings.alarm_distance;
   pair.backwards = backwards;
+  pair.only_new = settings.only_new_overlaps;
   pair.candidates.clear();
   const bool convex = pair.a->convex && pair.b->convex;
   if (pair.a->is_plane() || pair.b->is_plane()) {

@@ -48,16 +48,18 @@ bool edges_matter(const FinderBody& a, std::int32_t i, const FinderBody& b, std:
 
 }  // namespace
 
-bool FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
-  if (!edges_matter(a_, i, b_, j)) return false;
+double FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
+  if (!edges_matter(a_, i, b_, j)) return kUnknown;
   if (self_) {
     for (const std::int32_t v : a_.features.edges()[as_size(i)].vertex) {
       const auto& other = b_.features.edges()[as_size(j)].vertex;
-      if (v == other[0] || v == other[1]) return false;
+      if (v == other[0] || v == other[1]) return kUnknown;
     }
   }
   const EdgeMotion p = edge_motion(a_, i), q = edge_motion(b_, j);
-  if (is_apart(p.end, q.end, a_.radius + b_.radius + pair_.alarm_distance)) return false;
+  const double radii = a_.radius + b_.radius;
+  const double apart = find_apart(p.end, q.end, radii + pair_.alarm_distance);
+  if (apart > 0.0) return apart - radii;
   const SegmentPair c = closest_of_segments(p.end[0].start, p.end[1].start, q.end[0].start, q.end[1].start);
   Meeting m;
   m.feature_p = edge_feature(a_, i, c.s);
@@ -69,14 +71,14 @@ bool FeatureSearch::meet_edges(std::int32_t i, std::int32_t j) {
   // A vertex of one that is nearest to a surface meets its triangles, not their edges.
   const bool ours = (m.feature_p.kind == FeatureKind::kEdge || !b_.has_faces()) &&
                     (m.feature_q.kind == FeatureKind::kEdge || !a_.has_faces());
-  const double reach = pair_.alarm_distance + m.motion.norm() + a_.radius + b_.radius;
-  if (ours && distance <= reach && orient_edges(i, j, m)) {
+  const double reach = pair_.alarm_distance + m.motion.norm() + radii;
+  if (ours && distance <= reach && may_have_met(m, distance) && orient_edges(i, j, m)) {
     m.foot_p = a_.edge_foot(i, c.s);
     m.foot_q = b_.edge_foot(j, c.t);
-    if (add({a_, b_, false}, m)) return true;
+    if (add({a_, b_, false}, m)) return distance - radii;
   }
   if (!pair_.backwards) hit_edges(i, j, distance);
-  return true;
+  return distance - radii;
 }
 
 /// Across both edges: that is where the way from one to the other points, and it does not fade when they touch.

@@ -11,7 +11,7 @@ void find_feature_contacts(PairContacts& pair) {
 }
 
 void FeatureSearch::run() {
-  if (!pair_.memory || !pair_.memory->refresh(a_, b_, pair_.alarm_distance)) pair_.memory = nullptr;
+  if (!pair_.memory || !pair_.memory->refresh(a_, b_, pair_.alarm_distance, !pair_.backwards)) pair_.memory = nullptr;
   if (!pair_.memory) {
     for (FinderBody* body : {&a_, &b_}) body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
   }
@@ -26,58 +26,88 @@ void FeatureSearch::run() {
   BoxTree::visit_pairs(a_.tree, b_.tree, [this](std::int32_t i, std::int32_t j) { visit(i, j); });
 }
 
+namespace {
+
+constexpr double kRounding = 1e-9;  // of distances and ways [m]
+
+}  // namespace
+
 /// The pairs that BoxTree::visit_pairs() would visit, but for those that cannot make a candidate.
 void FeatureSearch::visit_remembered() {
-  constexpr double kRounding = 1e-9;  // of distances and ways [m]
-  const double reach = a_.radius + b_.radius + pair_.alarm_distance + kRounding;
+  // Looking back for new overlaps, features must have touched.
+  const double reach = pair_.backwards && pair_.only_new ? 0.0 : pair_.alarm_distance;
   // Looking back, boxes have no alarm distance around them, but for those of a fixed body: they are kept.
   const auto around = [&](const FinderBody& body) {
     return pair_.backwards && !body.is_fixed() ? 0.0 : pair_.alarm_distance;
   };
   PairMemory& memory = *pair_.memory;
+  const double travel_then = memory.travel_then() + reach;
   for (PairMemory::Near& near : memory.near()) {
-    if (memory.travel_then() < near.clear_until) continue;
+    if (travel_then < near.touch_at) continue;
     const FinderBody::Sweep &p = a_.sweep(near.a, around(a_)), &q = b_.sweep(near.b, around(b_));
-    if (memory.travel() + p.step + q.step < near.clear_until) continue;
+    const double until = memory.travel() + p.step + q.step + reach;
+    if (until < near.touch_at) continue;
     const double gap = (p.box.lower - q.box.upper).cwiseMax(q.box.lower - p.box.upper).maxCoeff();
     if (gap > 0.0) {
-      if (!pair_.backwards) near.clear_until = memory.travel() + gap - kRounding;
-    } else if (!visit(near.a, near.b)) {
-      near.clear_until = memory.travel() + compute_distance(near.a, near.b) - reach;
+      if (!pair_.backwards) near.touch_at = memory.travel() + gap + pair_.alarm_distance - kRounding;
+    } else {
+      visit_remembered(near, until);
     }
   }
 }
 
-double FeatureSearch::compute_distance(std::int32_t i, std::int32_t j) const noexcept {
-  const SurfaceFeatures::Primitive& p = a_.features.primitives()[as_size(i)];
-  const SurfaceFeatures::Primitive& q = b_.features.primitives()[as_size(j)];
-  if (p.corners() == 1 || q.corners() == 1) return 0.0;
-  double least2 = std::numeric_limits<double>::infinity();
-  const auto meet_face = [&](const FinderBody& body, std::int32_t vertex, const FinderBody& other,
-                             const std::array<std::int32_t, 3>& corner) {
-    const Vec3 &x = body.now[as_size(vertex)], &u = other.now[as_size(corner[0])], &v = other.now[as_size(corner[1])],
-               &w = other.now[as_size(corner[2])];
-    const Vec3 s = closest_on_triangle(x, u, v, w);
-    least2 = std::min(least2, (s[0] * u + s[1] * v + s[2] * w - x).squaredNorm());
-  };
-  for (std::size_t c = 0; c < 3; ++c) {
-    if (p.owns_vertex[c] && q.corners() == 3) meet_face(a_, p.vertex[c], b_, q.vertex);
-    if (q.owns_vertex[c] && p.corners() == 3) meet_face(b_, q.vertex[c], a_, p.vertex);
-  }
-  const auto ends = [](const FinderBody& body, std::int32_t e) {
-    const auto& v = body.features.edges()[as_size(e)].vertex;
-    return std::pair<const Vec3&, const Vec3&>(body.now[as_size(v[0])], body.now[as_size(v[1])]);
-  };
-  for (const std::int32_t e : p.edge) {
-    for (const std::int32_t f : q.edge) {
-      if (e < 0 || f < 0) continue;
-      const auto [x, y] = ends(a_, e);
-      const auto [u, v] = ends(b_, f);
-      const SegmentPair c = closest_of_segments(x, y, u, v);
-      least2 = std::min(least2, (x + c.s * (y - x) - u - c.t * (v - u)).squaredNorm());
+void FeatureSearch::visit_remembered(PairMemory::Near& near, double until) {
+  PairMemory::Features* known = pair_.memory->features_of(near);
+  if (!known) return visit(near.a, near.b);
+  if (visit_lone(near.a, near.b)) return;
+  const double travel = pair_.memory->travel(), radii = a_.radius + b_.radius;
+  near.touch_at = std::numeric_limits<double>::infinity();
+  bool unknown = false, meets = false;
+  for (int k = 0; k < PairMemory::Features::kMost; ++k) {
+    double& touch_at = known->touch_at[as_size(k)];
+    if (until >= touch_at) {
+      const FeaturePair features = feature_pair(near.a, near.b, k);
+      const double apart = features.kind == FeaturePair::Kind::kNone ? HUGE_VAL : meet(features);
+      if (!std::isnan(apart)) touch_at = travel + apart - kRounding;
+      unknown = unknown || std::isnan(apart);
+      meets = meets || (touch_at <= until && !std::isnan(apart));
     }
+    near.touch_at = std::min(near.touch_at, touch_at);
   }
-  return std::sqrt(least2);
+  if (!unknown || meets || pair_.backwards) return;
+  // Only features that were not measured bring the two back in every find.
+  near.touch_at = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < PairMemory::Features::kMost; ++k) {
+    double& touch_at = known->touch_at[as_size(k)];
+    if (until >= touch_at) touch_at = travel + compute_distance(feature_pair(near.a, near.b, k)) - radii - kRounding;
+    near.touch_at = std::min(near.touch_at, touch_at);
+  }
+}
+
+double FeatureSearch::compute_distance(const FeaturePair& features) const noexcept {
+  const auto to_face = [](const FinderBody& p, std::int32_t vertex, const FinderBody& q, std::int32_t triangle) {
+    const auto& corner = q.features.triangle(triangle).vertex;
+    const Vec3 &x = p.now[as_size(vertex)], &u = q.now[as_size(corner[0])], &v = q.now[as_size(corner[1])],
+               &w = q.now[as_size(corner[2])];
+    const Vec3 s = closest_on_triangle(x, u, v, w);
+    return (s[0] * u + s[1] * v + s[2] * w - x).norm();
+  };
+  switch (features.kind) {
+    case FeaturePair::Kind::kOursOnFace:
+      return to_face(a_, features.p, b_, features.q);
+    case FeaturePair::Kind::kTheirsOnFace:
+      return to_face(b_, features.q, a_, features.p);
+    case FeaturePair::Kind::kEdges: {
+      const auto& m = a_.features.edges()[as_size(features.p)].vertex;
+      const auto& n = b_.features.edges()[as_size(features.q)].vertex;
+      const Vec3 &x = a_.now[as_size(m[0])], &y = a_.now[as_size(m[1])];
+      const Vec3 &u = b_.now[as_size(n[0])], &v = b_.now[as_size(n[1])];
+      const SegmentPair c = closest_of_segments(x, y, u, v);
+      return (x + c.s * (y - x) - u - c.t * (v - u)).norm();
+    }
+    default:
+      return HUGE_VAL;
+  }
 }
 
 void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& inside) {
@@ -122,33 +152,56 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
   }
 }
 
-bool FeatureSearch::visit(std::int32_t i, std::int32_t j) {
+FeatureSearch::FeaturePair FeatureSearch::feature_pair(std::int32_t i, std::int32_t j, int number) const noexcept {
+  using Kind = FeaturePair::Kind;
   const SurfaceFeatures::Primitive& p = a_.features.primitives()[as_size(i)];
   const SurfaceFeatures::Primitive& q = b_.features.primitives()[as_size(j)];
-  const Side forth{a_, b_, false}, back{b_, a_, true};
-  bool near = false;
-  for (std::size_t c = 0; c < 3; ++c) {
-    if (p.owns_vertex[c] && q.corners() == 3) near |= meet_vertex_face(forth, p.vertex[c], j);
-    if (q.owns_vertex[c] && p.corners() == 3) near |= meet_vertex_face(back, q.vertex[c], i);
+  const auto k = as_size(number);
+  if (k < 3)
+    return p.owns_vertex[k] && q.corners() == 3 ? FeaturePair{Kind::kOursOnFace, p.vertex[k], j} : FeaturePair{};
+  if (k < 6)
+    return q.owns_vertex[k - 3] && p.corners() == 3 ? FeaturePair{Kind::kTheirsOnFace, i, q.vertex[k - 3]}
+                                                    : FeaturePair{};
+  const std::int32_t e = p.edge[(k - 6) / 3], f = q.edge[(k - 6) % 3];
+  return e >= 0 && f >= 0 ? FeaturePair{Kind::kEdges, e, f} : FeaturePair{};
+}
+
+double FeatureSearch::meet(const FeaturePair& features) {
+  switch (features.kind) {
+    case FeaturePair::Kind::kOursOnFace:
+      return meet_vertex_face({a_, b_, false}, features.p, features.q);
+    case FeaturePair::Kind::kTheirsOnFace:
+      return meet_vertex_face({b_, a_, true}, features.q, features.p);
+    case FeaturePair::Kind::kEdges:
+      return meet_edges(features.p, features.q);
+    default:
+      return kUnknown;
   }
+}
+
+/// Of points and wires without faces; false if the two are others.
+bool FeatureSearch::visit_lone(std::int32_t i, std::int32_t j) {
+  const SurfaceFeatures::Primitive& p = a_.features.primitives()[as_size(i)];
+  const SurfaceFeatures::Primitive& q = b_.features.primitives()[as_size(j)];
   if (p.corners() == 1 && q.corners() == 1) {
     meet_points();
-    return true;
+  } else if (p.corners() == 1 && q.corners() == 2) {
+    meet_point_wire({a_, b_, false}, q.edge[0]);
+  } else if (p.corners() == 2 && q.corners() == 1) {
+    meet_point_wire({b_, a_, true}, p.edge[0]);
+  } else {
+    return false;
   }
-  if (p.corners() == 1 && q.corners() == 2) {
-    meet_point_wire(forth, q.edge[0]);
-    return true;
-  }
-  if (p.corners() == 2 && q.corners() == 1) {
-    meet_point_wire(back, p.edge[0]);
-    return true;
-  }
-  for (const std::int32_t e : p.edge) {
-    for (const std::int32_t f : q.edge) {
-      if (e >= 0 && f >= 0) near |= meet_edges(e, f);
-    }
-  }
-  return near;
+  return true;
+}
+
+void FeatureSearch::visit(std::int32_t i, std::int32_t j) {
+  if (visit_lone(i, j)) return;
+  for (int k = 0; k < PairMemory::Features::kMost; ++k) meet(feature_pair(i, j, k));
+}
+
+bool FeatureSearch::may_have_met(const Meeting& m, double distance) const noexcept {
+  return !pair_.backwards || !pair_.only_new || distance <= a_.radius + b_.radius + m.motion.norm();
 }
 
 bool FeatureSearch::add(const Side& side, const Meeting& m) {

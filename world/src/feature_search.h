@@ -35,14 +35,28 @@ class FeatureSearch {
   };
 
   void find_inside(const Side& side, std::vector<std::uint8_t>& inside);
-  /// Looks at the features that two primitives own. False if all of them are apart by more than the alarm distance.
-  bool visit(std::int32_t i, std::int32_t j);
+  /// What a pair of primitives may own together: each one's three vertices on the other's face, and its edges across
+  /// the other's, by number.
+  struct FeaturePair {
+    enum class Kind : std::uint8_t { kNone, kOursOnFace, kTheirsOnFace, kEdges } kind = Kind::kNone;
+    std::int32_t p = -1, q = -1;
+  };
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  FeaturePair feature_pair(std::int32_t i, std::int32_t j, int number) const noexcept;
+  /// Looks at the features that two primitives own.
+  void visit(std::int32_t i, std::int32_t j);
+  /// The same, but for those that cannot meet before both bodies have come `until` together [m].
+  void visit_remembered(PairMemory::Near& near, double until);
   void visit_remembered();
-  /// Between the features that visit() looks at, now [m].
-  double compute_distance(std::int32_t i, std::int32_t j) const noexcept;
+  bool visit_lone(std::int32_t i, std::int32_t j);
+  /// Makes candidates of two features if they meet. Returns how far their surfaces are apart now, at least [m], or
+  /// kUnknown where that was not measured.
+  double meet(const FeaturePair& features);
+  /// How far apart they are [m].
+  double compute_distance(const FeaturePair& features) const noexcept;
 
   // vertex_face.cpp
-  bool meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle);
+  double meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle);
   bool orient_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, const Vec3& weights,
                           Meeting& m) const noexcept;
   void hit_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle, double distance);
@@ -50,13 +64,16 @@ class FeatureSearch {
   void meet_points();
 
   // edge_edge.cpp
-  bool meet_edges(std::int32_t i, std::int32_t j);
+  double meet_edges(std::int32_t i, std::int32_t j);
   bool orient_edges(std::int32_t i, std::int32_t j, Meeting& m) const noexcept;
   Vec3 find_touching_normal(std::int32_t i, std::int32_t j, const Vec3& away, const Vec3& out) const noexcept;
   void hit_edges(std::int32_t i, std::int32_t j, double distance);
   /// settle_normal() on both sides, at `time` of the step, when the edges' points are at q and p.
   void settle_edges(Meeting& m, const Vec3& q, const Vec3& p, double time) const noexcept;
 
+  /// Looking back for what is new: whether the way that features at `distance` [m] from each other have come in the
+  /// step can have brought them together.
+  bool may_have_met(const Meeting& m, double distance) const noexcept;
   /// Adds a candidate and returns true if the gap is within the alarm distance now or after the free motion.
   bool add(const Side& side, const Meeting& m);
   /// A hit found ahead of time: it counts whatever the gap is now.

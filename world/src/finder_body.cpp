@@ -22,6 +22,9 @@ void require_radius(double radius, bool zero_allowed) {
   if (!ok) fail_input("contact shape: radius = {} m; allowed: {} 0", radius, zero_allowed ? "at least" : "above");
 }
 
+/// Nobody remembers anything over so far [m].
+constexpr double kFar = 0.1;
+
 SurfaceFeatures make_surface_features(const TriangleMesh& mesh) {
   return SurfaceFeatures(mesh.triangles, mesh.vertices.size());
 }
@@ -111,6 +114,7 @@ FinderBody::FinderBody(const Body* given, const ContactShape& wanted) : body(giv
   std::iota(fresh_primitives.begin(), fresh_primitives.end(), 0);
   primitive_boxes_.resize(features.primitives().size());
   sweeps_.resize(features.primitives().size());
+  is_stray.resize(features.primitives().size());
   update(0.0, no_dv_);
   if (!finite) fail_input("contact shape: the body is not finite");
   if (self) rest = now;
@@ -148,15 +152,22 @@ void FinderBody::update_surface(double h, std::span<const Vec3> dv) noexcept {
   const std::span<const Vec3> positions = body->surface().positions;
   const FreshSurface part = body->fresh_surface();
   const bool chosen_anew = part.version != fresh_version_;
-  double way2 = 0.0;
-  for (const std::int32_t v : chosen_anew ? features.vertices() : std::span<const std::int32_t>(fresh_vertices)) {
-    // Not a number must not get lost in a maximum.
-    const double square = (positions[as_size(v)] - now[as_size(v)]).squaredNorm();
-    if (!(square <= way2)) way2 = square;
-    now[as_size(v)] = positions[as_size(v)];
-  }
-  add_travel(std::sqrt(way2));
+  const auto take = [&](std::span<const std::int32_t> vertices) {
+    double way2 = 0.0;
+    for (const std::int32_t v : vertices) {
+      // Not a number must not get lost in a maximum.
+      const double square = (positions[as_size(v)] - now[as_size(v)]).squaredNorm();
+      if (!(square <= way2)) way2 = square;
+      now[as_size(v)] = positions[as_size(v)];
+    }
+    return std::sqrt(way2);
+  };
+  add_travel(take(fresh_vertices));
   if (chosen_anew) {
+    // The others may have come a long way since somebody looked at them last, which is not the pace of this body.
+    const double way = take(features.vertices());
+    stray += way;
+    jumps += way < kFar ? 0 : 1;
     std::copy(positions.begin(), positions.end(), next.begin());
     choose_fresh(part);
   }
@@ -164,7 +175,6 @@ void FinderBody::update_surface(double h, std::span<const Vec3> dv) noexcept {
 }
 
 void FinderBody::add_travel(double way) noexcept {
-  constexpr double kFar = 0.1;  // nobody remembers anything over so far [m]
   if (way < kFar) {
     travel += way;
   } else {
@@ -176,6 +186,12 @@ void FinderBody::add_travel(double way) noexcept {
 void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
   fresh_version_ = part.version;
   boxes_whole_ = false;
+  ++choices;
+  const auto moves = [&](std::int32_t v) { return v >= 0 && is_fresh_[as_size(v)] != 0; };
+  for (std::size_t p = 0; p < is_stray.size(); ++p) {
+    const auto& corner = features.primitives()[p].vertex;
+    is_stray[p] = std::all_of(corner.begin(), corner.end(), [&](std::int32_t v) { return v < 0 || moves(v); }) ? 0 : 1;
+  }
   std::fill(is_fresh_.begin(), is_fresh_.end(), part.vertices.empty() ? 1 : 0);
   for (const std::int32_t v : part.vertices) is_fresh_[as_size(v)] = 1;
   fresh_vertices.clear();
@@ -191,7 +207,6 @@ void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
     }
   }
   still_finite_ = std::isfinite(sum);
-  const auto moves = [&](std::int32_t v) { return v >= 0 && is_fresh_[as_size(v)] != 0; };
   for (std::size_t p = 0; p < features.primitives().size(); ++p) {
     const auto& corner = features.primitives()[p].vertex;
     if (std::any_of(corner.begin(), corner.end(), moves)) fresh_primitives.push_back(static_cast<std::int32_t>(p));

@@ -99,11 +99,16 @@ class FinderBody {
   Pose pose, next_pose;         ///< of a rigid body's centre
   double turn = 0.0;            ///< the angle between them [rad]
   double step = 0.0;            ///< no vertex moves further from `now` to `next` [m]
-  double travel = 0.0;          ///< no vertex has come further, by all changes of `now` since set-up [m]
-  std::uint64_t jumps = 0;      ///< how often it was put elsewhere, which is not in `travel`
-  BoundingBox box;              ///< of `now`, with the radius
-  BoundingBox swept;            ///< of both, with the radius
-  BoxTree tree;                 ///< primitives, swept, with radius and half the alarm distance
+  double travel = 0.0;          ///< no fresh vertex has come further, by all changes of `now` since set-up [m]
+  /// No other has, by all changes of which part is fresh [m]; how many those were; and which primitives had one that
+  /// was not fresh before the last of them.
+  double stray = 0.0;
+  std::uint64_t choices = 0;
+  std::vector<std::uint8_t> is_stray;
+  std::uint64_t jumps = 0;  ///< how often it was put elsewhere, which is in neither
+  BoundingBox box;          ///< of `now`, with the radius
+  BoundingBox swept;        ///< of both, with the radius
+  BoxTree tree;             ///< primitives, swept, with radius and half the alarm distance
 
  private:
   void update_rigid(double h, std::span<const Vec3> dv) noexcept;

@@ -21,21 +21,33 @@ namespace palpate {
 /// Thread: the finder's. After reserve() nothing allocates; what has no room is not remembered.
 class PairMemory {
  public:
-  /// Two primitives that are near, and how far both bodies may come together until they must be looked at [m].
+  /// Of each pair of features of two primitives, by FeatureSearch's numbers, how far both bodies will have come
+  /// together when they can touch at the earliest [m].
+  struct Features {
+    static constexpr int kMost = 15;
+    std::int32_t a, b;  ///< the primitives
+    std::int32_t next;  ///< with the same a, while a list is made; −1: the last
+    std::array<double, kMost> touch_at;
+  };
+  /// Two primitives that are near. What is known of their features has a place of its own once they were looked at.
   struct Near {
     std::int32_t a, b;
-    double clear_until;
+    double touch_at;  ///< the least of their features'
+    std::int32_t features = -1;
   };
 
-  void reserve(std::size_t most_vertices);
+  void reserve(std::size_t most_vertices, std::size_t most_primitives);
   bool is_of(std::array<std::int32_t, 2> bodies) const noexcept { return bodies_ == bodies; }
   /// Forgets all, and is of these bodies from now on.
   void begin(std::array<std::int32_t, 2> bodies, const FinderBody& a, const FinderBody& b);
 
   /// Both bodies as they are now, after FinderBody::update(): makes the list anew if they have come too far. False:
   /// they move so fast that it would not be used again, or it has no room for all; then it is of no use now.
-  bool refresh(FinderBody& a, FinderBody& b, double alarm_distance);
+  /// `first_look`: others of the same step will follow.
+  bool refresh(FinderBody& a, FinderBody& b, double alarm_distance, bool first_look);
   std::vector<Near>& near() noexcept { return near_; }
+  /// Null if there is no room for it.
+  Features* features_of(Near& near) noexcept;
 
   /// How far both have come together [m], and how far at most they will have at the end of the step.
   double travel() const noexcept { return travel_; }
@@ -47,14 +59,20 @@ class PairMemory {
 
  private:
   static constexpr std::size_t kMostPairs = 16384;
+  static constexpr std::size_t kMostVisited = 4096;
   static constexpr std::size_t kMostVertices = 65536;
   void forget(const FinderBody& a, const FinderBody& b);
+  void add_strays(const FinderBody& a, const FinderBody& b);
+  bool make_list(FinderBody& a, FinderBody& b, double alarm_distance, double margin);
+  std::int32_t keep_features(std::int32_t a, std::int32_t b) noexcept;
 
   std::array<std::int32_t, 2> bodies_ = {-1, -1};
-  std::array<std::uint64_t, 2> jumps_{};  ///< of the bodies when this was begun
+  std::array<std::uint64_t, 2> jumps_{}, choices_{};  ///< of the bodies when this was begun, and then
   std::vector<Near> near_;
+  std::vector<Features> features_, kept_;
+  std::vector<std::int32_t> first_of_;  ///< of features_ by their a, while a list is made; else −1
   double near_until_ = -std::numeric_limits<double>::infinity();  ///< as far as the list is complete [m]
-  double travel_ = 0.0, travel_then_ = 0.0;
+  double travel_ = 0.0, travel_then_ = 0.0, stray_ = 0.0;
   double pace_ = 0.0;  ///< what they come together from one refresh to the next, lately [m]
 };
 

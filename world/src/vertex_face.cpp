@@ -29,18 +29,19 @@ MovingVertex moving(const FinderBody& body, std::int32_t v) noexcept {
 
 }  // namespace
 
-bool FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
+double FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std::int32_t triangle) {
   const auto v = as_size(vertex);
   const auto& corner = side.q.features.triangle(triangle).vertex;
-  if (self_ && (corner[0] == vertex || corner[1] == vertex || corner[2] == vertex)) return false;
+  if (self_ && (corner[0] == vertex || corner[1] == vertex || corner[2] == vertex)) return kUnknown;
   const bool inside = (side.swapped && !self_ ? pair_.b_inside : pair_.a_inside)[v] != 0;
-  if (inside) return true;
+  if (inside) return kUnknown;
   const std::array<MovingVertex, 3> face = {moving(side.q, corner[0]), moving(side.q, corner[1]),
                                             moving(side.q, corner[2])};
   const double radii = side.p.radius + side.q.radius;
   // Looking back, only overlap counts: vertices inside a closed surface were found before, others are outside.
-  if (pair_.backwards && radii == 0.0 && !self_ && side.q.is_closed()) return true;
-  if (is_apart(moving(side.p, vertex), face, radii + pair_.alarm_distance)) return false;
+  if (pair_.backwards && radii == 0.0 && !self_ && side.q.is_closed()) return kUnknown;
+  const double apart = find_apart(moving(side.p, vertex), face, radii + pair_.alarm_distance);
+  if (apart > 0.0) return apart - radii;
   Meeting m;
   m.p = side.p.now[v];
   const Vec3 w = closest_on_triangle(m.p, side.q.now[as_size(corner[0])], side.q.now[as_size(corner[1])],
@@ -50,14 +51,14 @@ bool FeatureSearch::meet_vertex_face(const Side& side, std::int32_t vertex, std:
   m.feature_p = {FeatureKind::kVertex, vertex};
   m.feature_q = triangle_feature(side.q, triangle, w);
   const double distance = (m.p - m.q).norm();
-  const bool near = distance - radii <= pair_.alarm_distance + m.motion.norm();
+  const bool near = distance - radii <= pair_.alarm_distance + m.motion.norm() && may_have_met(m, distance);
   if (near && orient_vertex_face(side, vertex, triangle, w, m)) {
     m.foot_p = side.p.vertex_foot(vertex);
     m.foot_q = {triangle, w};
-    if (add(side, m)) return true;
+    if (add(side, m)) return distance - radii;
   }
   if (!pair_.backwards) hit_vertex_face(side, vertex, triangle, distance);
-  return true;
+  return distance - radii;
 }
 
 /// The normal at a near pair; false if it is none: not a local minimum, seen from behind, or through the material.

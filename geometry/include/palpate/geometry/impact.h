@@ -46,10 +46,11 @@ bool is_out_of_reach(const MovingVertex& a, const std::array<MovingVertex, 3>& t
 bool is_out_of_reach(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b,
                      const ImpactSettings& settings, double distance) noexcept;
 
-/// True if the features stay farther apart than `distance` [m] all the time, as a few fixed axes show: the face's
-/// normal or the edges' common one, and the part of their offset square to the relative motion. A projection on a fixed
-/// axis is linear in time, so start and end tell all between. Quick; false proves nothing.
-bool is_apart(const MovingVertex& a, const std::array<MovingVertex, 3>& triangle, double distance) noexcept;
-bool is_apart(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b, double distance) noexcept;
+/// How far the features are apart at the start, at least [m], if they stay farther apart than `distance` [m] all the
+/// time, as a few fixed axes show: the face's normal or the edges' common one, and the part of their offset square to
+/// the relative motion. A projection on a fixed axis is linear in time, so start and end tell all between. Quick; 0
+/// proves nothing.
+double find_apart(const MovingVertex& a, const std::array<MovingVertex, 3>& triangle, double distance) noexcept;
+double find_apart(const std::array<MovingVertex, 2>& a, const std::array<MovingVertex, 2>& b, double distance) noexcept;
 
 }  // namespace palpate

@@ -73,6 +73,10 @@ struct ContactFinderSettings {
   /// Of bodies that hardly move from one find() to the next it is remembered which of their features are far from each
   /// other. false: all are looked at in every find(); the same contacts are found, and it takes longer.
   bool remembers = true;
+  /// find_overlaps_ahead() looks only for features that the step itself can have brought together: those that overlap by
+  /// no more than they move against each other in it. What overlapped before was found before, or stood back for a
+  /// neighbour. For ticks, in which things move so little that most of a search is saved.
+  bool only_new_overlaps = false;
 };
 
 struct FindReport {
