@@ -45,29 +45,11 @@ class NodeTurns {
 
   /// Of the nodes from `first` to before `end`, which out[0] and the following get: the rotation nearest to the mean of
   /// those around.
-  void compute(int first, int end, std::span<Mat3> out) const noexcept {
-    using Turn = Eigen::Map<const Eigen::Matrix3f>;
-    for (int i = first; i < end; ++i) {
-      Mat3& R = out[as_size(i - first)];
-      R.setIdentity();
-      const std::span<const std::int32_t> around(element_.data() + begin_[as_size(i)],
-                                                 as_size(begin_[as_size(i) + 1] - begin_[as_size(i)]));
-      if (around.empty()) continue;
-      Eigen::Matrix3f sum = Eigen::Matrix3f::Zero();
-      for (const std::int32_t e : around) sum += Turn(&turns_[9 * as_size(e)]);
-      R = sum.cast<double>() / static_cast<double>(around.size());
-      // Elements that disagree by more than a right angle have no mean: then one of them is as good as another.
-      if (!(R.squaredNorm() > 1.5)) R = Turn(&turns_[9 * as_size(around.front())]).cast<double>();
-      // Newton's iteration for the polar factor without an inverse; it converges from singular values up to √3.
-      for (int k = 0; k < 6; ++k) {
-        const Mat3 square = R.transpose() * R;
-        R = (1.5 * R - 0.5 * R * square).eval();
-      }
-    }
-  }
+  void compute(int first, int end, std::span<Mat3> out) const noexcept;
 
  private:
   static constexpr int kMost = 6;
+  Mat3 compute_mean(int node) const noexcept;
   std::vector<int> begin_;             ///< of each node in element_
   std::vector<std::int32_t> element_;  ///< around the nodes
   std::vector<float> turns_;           ///< of the elements, by columns
