@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { startEngine } from "./engine.mjs";
-import { openBrowser, openPage } from "./page.mjs";
+import { kSeldom, openBrowser, openPage } from "./page.mjs";
 
 const kSizes = [{ width: 1600, height: 900 }, { width: 1280, height: 720 }, { width: 390, height: 844 }];
 let browser, engine, viewer, page;
@@ -12,7 +12,7 @@ const errors = [];
 before(async () => {
   engine = await startEngine("organ");
   browser = await openBrowser();
-  viewer = await openPage(browser, engine.url, errors, { viewport: kSizes[1] }, () => {
+  viewer = await openPage(browser, engine.url, errors, { viewport: kSizes[1], pause: kSeldom }, () => {
     // All that is ever written about the model's age.
     window.ages = new Set();
     setInterval(() => {

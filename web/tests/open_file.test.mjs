@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { startEngine } from "./engine.mjs";
 import { makeBall } from "./meshes.mjs";
-import { openBrowser, openPage } from "./page.mjs";
+import { kSeldom, openBrowser, openPage } from "./page.mjs";
 
 let browser, engine, viewer, page;
 const errors = [];
@@ -13,7 +13,7 @@ const errors = [];
 before(async () => {
   engine = await startEngine("wall");
   browser = await openBrowser();
-  viewer = await openPage(browser, engine.url, errors, { viewport: { width: 1280, height: 720 } });
+  viewer = await openPage(browser, engine.url, errors, { viewport: { width: 1280, height: 720 }, pause: kSeldom });
   page = viewer.page;
 });
 

@@ -7,9 +7,22 @@ export const openBrowser = () => chromium.launch({
   args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--disable-background-networking"],
 });
 
+/// Between two pictures of a page that is not looked at for how it draws [ms]: in software each takes both cores' time.
+export const kSeldom = 100;
+
+/// A page that draws at most every `pause` ms.
+export async function newPage(browser, { pause = 0, ...options }) {
+  const page = await browser.newPage(options);
+  await page.addInitScript((ms) => {
+    const next = window.requestAnimationFrame.bind(window);
+    if (ms > 0) window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), ms);
+  }, pause);
+  return page;
+}
+
 /// A page of the viewer. `errors` collects what goes wrong in it.
 export async function openPage(browser, url, errors, options = { viewport: { width: 900, height: 600 } }, prepare = () => {}) {
-  const page = await browser.newPage(options);
+  const page = await newPage(browser, options);
   page.on("pageerror", (e) => errors.push(e.message));
   await page.addInitScript(prepare);
   await page.goto(url);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startEngine } from "./engine.mjs";
-import { openBrowser, openPage } from "./page.mjs";
+import { kSeldom, openBrowser, openPage } from "./page.mjs";
 
 let browser, engine, one, two;
 const errors = [];
@@ -11,7 +11,7 @@ before(async () => {
   engine = await startEngine("wall");
   browser = await openBrowser();
   // Small: two pages that are drawn in software share the machine with the engine.
-  const open = () => openPage(browser, engine.url, errors, { viewport: { width: 800, height: 420 } });
+  const open = () => openPage(browser, engine.url, errors, { viewport: { width: 800, height: 420 }, pause: kSeldom });
   [one, two] = [await open(), await open()];
 });
 

@@ -3,19 +3,16 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
 import { startEngine } from "./engine.mjs";
+import { kSeldom, newPage, openBrowser } from "./page.mjs";
 
 let browser, engine, page;
 const errors = [];
 
 before(async () => {
   engine = await startEngine("soft-block");
-  browser = await chromium.launch({
-    executablePath: process.env.BROWSER,
-    args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--disable-background-networking"],
-  });
-  page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+  browser = await openBrowser();
+  page = await newPage(browser, { viewport: { width: 900, height: 600 }, pause: kSeldom });
   page.on("pageerror", (e) => errors.push(e.message));
   await page.goto(engine.url);
 });
@@ -344,7 +341,7 @@ test("tools with a method each: one for all, and back to each its own", async ()
   writeFileSync(file, JSON.stringify(scene));
   const [one, other] = [page, await startEngine(file)];
   try {
-    page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+    page = await newPage(browser, { viewport: { width: 900, height: 600 }, pause: kSeldom });
     page.on("pageerror", (e) => errors.push(e.message));
     await page.goto(other.url);
     const methods = (expected) => until((m) => window.palpate.state()?.tools.map((t) => t.method).join() === m, expected);
@@ -382,7 +379,7 @@ test("a real device: its panel, and a button that takes the force away and gives
   const library = `force-dimension:${dirname(process.env.PALPATE)}/libdhd_double.so`;
   const [one, other] = [page, await startEngine("wall", "--device", library, "--mapping", "anchor=origin", "--mapping", "offset=0,0.005,0")];
   try {
-    page = await browser.newPage({ viewport: { width: 640, height: 480 } });
+    page = await newPage(browser, { viewport: { width: 640, height: 480 }, pause: kSeldom });
     page.on("pageerror", (e) => errors.push(e.message));
     await page.goto(other.url);
     await untilText("#device-name", /^omega/);
