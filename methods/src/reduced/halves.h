@@ -29,8 +29,8 @@ class SlowReduced final : public SlowHalf {
   void follow(const Feedback& feedback);
   bool make_model(std::uint64_t tick, double ahead, Model& model);
   void begin_with(const Model& model);
-  void compute_distances(int index, const Reduction& reduction);
-  void list_points(const Body& body);
+  void compute_distances(int index, const Reduction& reduction, double ahead);
+  void list_points(const Body& body, double until);
 
   World& world_;
   const double dt_, slow_period_;
@@ -39,7 +39,7 @@ class SlowReduced final : public SlowHalf {
   std::vector<Reduction> reductions_;
   std::uint64_t models_ = 0;        ///< so many were made
   Reduction::Distances distances_;  ///< of one body's vertices
-  std::vector<Vec3> points_;        ///< on a body's surface [m]
+  std::vector<Vec3> points_, velocities_;  ///< on a body's surface [m, m/s]
 };
 
 /// The slow half of tools whose models another one makes. Theirs say nothing but when they were made, so that a slow

@@ -75,7 +75,7 @@ bool SlowReduced::make_model(std::uint64_t tick, double ahead, Model& model) {
   model.tick = tick;
   bool good = true;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
-    compute_distances(layout_.soft[k], reductions_[k]);
+    compute_distances(layout_.soft[k], reductions_[k], ahead);
     good =
         reductions_[k].make_model({model.number, tick, ahead}, distances_, layout_.reduced[k].view(model.numbers())) &&
         good;
@@ -92,12 +92,13 @@ void SlowReduced::show_bytes(const std::byte* model_bytes, ModelView& view) cons
   }
 }
 
-/// Of the body's vertices from the vertices of tools and of other bodies, from planes and from static surfaces. Rough:
-/// it only decides what is worth knowing well.
-void SlowReduced::compute_distances(int index, const Reduction& reduction) {
+/// Of the body's vertices from the vertices of tools and of other bodies, on their way until the model is taken away, from
+/// planes and from static surfaces. Rough: it only decides what is worth knowing well.
+void SlowReduced::compute_distances(int index, const Reduction& reduction, double ahead) {
   const auto positions = reduction.body().surface().positions;
   distances_.tools.assign(positions.size(), HUGE_VAL);
   distances_.others = distances_.tools;
+  const double until = ahead > 0.0 ? ahead + 0.5 * slow_period_ : 0.0;
   for (int i = 0; i < static_cast<int>(world_.bodies().size()); ++i) {
     if (i == index) continue;
     auto& distance = world_.is_tool(i) ? distances_.tools : distances_.others;
@@ -105,10 +106,17 @@ void SlowReduced::compute_distances(int index, const Reduction& reduction) {
       for (std::size_t v = 0; v < positions.size(); ++v)
         distance[v] = std::min(distance[v], plane->normal.normalized().dot(positions[v]) - plane->offset);
     } else if (const Body* other = world_.body(i); other && other->block_count() > 0) {
-      list_points(*other);
+      list_points(*other, until);
+      BoundingBox box;
+      for (const Vec3& p : points_) box.add(p);
+      constexpr double kLook = 0.04;  // what is further away is known by its distance from the box [m]
       for (std::size_t v = 0; v < positions.size(); ++v) {
-        double nearest = HUGE_VAL;
-        for (const Vec3& p : points_) nearest = std::min(nearest, (p - positions[v]).squaredNorm());
+        const Vec3& x = positions[v];
+        double nearest = (x - x.cwiseMax(box.lower).cwiseMin(box.upper)).squaredNorm();
+        if (nearest < kLook * kLook) {
+          nearest = HUGE_VAL;
+          for (const Vec3& p : points_) nearest = std::min(nearest, (p - x).squaredNorm());
+        }
         distance[v] = std::min(distance[v], std::sqrt(nearest));
       }
     }
@@ -120,13 +128,30 @@ void SlowReduced::compute_distances(int index, const Reduction& reduction) {
   }
 }
 
-void SlowReduced::list_points(const Body& body) {
-  const auto positions = body.surface().positions;
-  points_.assign(positions.begin(), positions.end());
+/// Points on a body, where they are and where they will be until then [s], if it goes on as it does.
+void SlowReduced::list_points(const Body& body, double until) {
+  const BodySurface surface = body.surface();
+  points_.assign(surface.positions.begin(), surface.positions.end());
+  velocities_.assign(surface.velocities.begin(), surface.velocities.end());
   if (const auto* chain = dynamic_cast<const BeamChain*>(&body)) {
-    for (int i = 0; i < chain->node_count(); ++i) points_.push_back(chain->node_pose(i).position);
+    for (int i = 0; i < chain->node_count(); ++i) {
+      points_.push_back(chain->node_pose(i).position);
+      velocities_.push_back(chain->velocities()[as_size(2 * i)]);
+    }
   }
-  if (points_.empty()) points_.push_back(body.compute_point(BodyPoint::centre()));
+  if (points_.empty()) {
+    points_.push_back(body.compute_point(BodyPoint::centre()));
+    velocities_.push_back(body.velocities()[0]);
+  }
+  constexpr int kPlaces = 4;
+  constexpr double kLeastWay = 0.001;  // [m]
+  double fastest = 0.0;
+  for (const Vec3& v : velocities_) fastest = std::max(fastest, v.squaredNorm());
+  if (!(std::sqrt(fastest) * until > kLeastWay)) return;
+  const std::size_t count = points_.size();
+  for (int k = 1; k <= kPlaces; ++k) {
+    for (std::size_t i = 0; i < count; ++i) points_.push_back(points_[i] + until * k / kPlaces * velocities_[i]);
+  }
 }
 
 }  // namespace palpate::reduced
