@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -34,7 +35,8 @@ void StepData::read_contact_forces() {
   for (const Constraint& c : constraints) contact_forces.push_back(Eigen::Map<const Vec3>(lambda.data() + c.first_row));
 }
 
-/// First guess: the last step's forces on contacts that match, turned to the new tangents.
+/// First guess: the last step's forces on contacts that match, turned to the new tangents and no further from the new
+/// normals than friction allows.
 void StepData::warm_start() {
   const ContactMemory& guess = *guess_;
   const auto joint_rows = first_contact < static_cast<int>(problem.constraints().size())
@@ -50,7 +52,9 @@ void StepData::warm_start() {
     Vec3 t1, t2;
     make_tangents(c.normal, t1, t2);
     const int row = problem.constraints()[as_size(first_contact) + i].first_row;
-    Eigen::Map<Vec3>(lambda.data() + row) = Vec3(std::max(0.0, f.dot(c.normal)), f.dot(t1), f.dot(t2));
+    const double normal = std::max(0.0, f.dot(c.normal)), most = c.friction * normal;
+    const double tangent = std::hypot(f.dot(t1), f.dot(t2)), share = tangent > most ? most / tangent : 1.0;
+    Eigen::Map<Vec3>(lambda.data() + row) = Vec3(normal, share * f.dot(t1), share * f.dot(t2));
   }
 }
 
