@@ -63,7 +63,7 @@ void Nodes::begin(const BodyView<const double>& model) noexcept {
     turns_[as_size(i)] = model.start_turn(i) * model.turn(i).transpose();
   }
   has_forces_ = false;
-  has_begun_ = true;
+  rests_ = true;
   base_.setZero();
   force_ = model.start_force;
   lacked_.setZero();
@@ -74,6 +74,7 @@ void Nodes::begin(const BodyView<const double>& model) noexcept {
 }
 
 void Nodes::carry(const BodyView<const double>& model, Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> speed) noexcept {
+  rests_ = true;
   // Nodes that were on their way went by a basis that is gone. They set out anew; what was asked of the elements holds.
   if (phase_ == Phase::kPlace) at_ = 0;
   looked_ -= base_;
@@ -121,8 +122,7 @@ double Nodes::compute_lead(const Eigen::VectorXd& q) const noexcept {
 
 bool Nodes::work(const BodyView<const double>& model, const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> speed,
                  double work) noexcept {
-  // Where the body began in this tick is known to the last bit, and a look has nodes in single precision.
-  if (std::exchange(has_begun_, false)) return false;
+  if (std::exchange(rests_, false)) return false;
   if (phase_ == Phase::kPlace && at_ == 0) start_look(model, q, speed, work);
   ended_ = false;
   int left = kWork;
