@@ -53,9 +53,7 @@ LiveFast::LiveFast(const MethodContext& c, const LiveSettings& settings, const L
 
 World LiveFast::make_world(const MethodContext& c) {
   WorldSettings settings = c.world.settings();
-  // What may meet in a tick is near: a hand moves by a millimetre in it, and motion adds to this.
-  settings.contacts.alarm_distance = std::min(settings.contacts.alarm_distance, 0.001);
-  settings.contacts.only_new_overlaps = true;
+  settings.contacts = settings.contacts.for_ticks();
   if (!layout_.soft.empty()) {
     settings.max_turn = HUGE_VAL;  // a model is for whole ticks
     settings.looks_along_velocity = true;

@@ -169,7 +169,8 @@ void compare_on_the_way(Random& random, Twins& twins, std::size_t kind, int stat
   const Vec3 at = surface[as_size(random.below(static_cast<int>(surface.size())))];
   const Vec3 place = at + (kind < 2 ? 0.003 : 0.008) * (at - twins.middle).normalized() + 0.006 * random.vector();
   const RandomTool tool = make_random_tool(random, kind, place);
-  ContactFinder whole({.alarm_distance = 0.001}), tick({.alarm_distance = 0.001});
+  const ContactFinderSettings of_tick = ContactFinderSettings().for_ticks();
+  ContactFinder whole(of_tick), tick(of_tick);
   for (ContactFinder* finder : {&whole, &tick}) finder->add(tool.body.get(), tool.shape);
   whole.add(&twins.body, make_surface());
   tick.add(&twins.twin, make_surface());

@@ -31,7 +31,7 @@ void add_floor(World& world) {
 /// A rod pushes two bricks, one behind the other, over a table.
 std::vector<Vec3> push_bricks(std::string_view method, int ticks_a_step) {
   WorldSettings settings;
-  settings.contacts.alarm_distance = 0.001;  // as in the tick
+  settings.contacts = settings.contacts.for_ticks();  // as in the tick
   Rig rig(settings);
   add_floor(rig.world);
   add_brick(rig.world, Vec3(0.04, 0.04, 0.06), Vec3(0.0, 0.02, 0.0));
@@ -66,7 +66,7 @@ TEST(LiveRigid, BricksThatARodPushesAreTheTruths) {
 /// A rod opens a lid that hangs on a hinge of the world, against a spring.
 std::vector<Vec3> open_lid(std::string_view method, int ticks_a_step) {
   WorldSettings settings;
-  settings.contacts.alarm_distance = 0.001;
+  settings.contacts = settings.contacts.for_ticks();
   Rig rig(settings);
   const int lid = add_brick(rig.world, Vec3(0.08, 0.06, 0.01), Vec3(0.0, -0.04, 0.0));
   Joint hinge;

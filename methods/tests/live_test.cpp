@@ -54,7 +54,7 @@ double largest_of(const std::vector<Vec3>& forces) {
 TEST(Live, ComplianceAtEqualRatesWithoutLatencyIsReference) {
   WorldSettings exact;
   exact.solver = {.tolerance = 1e-13, .max_iterations = 5000};
-  exact.contacts.alarm_distance = 0.001;  // as in the tick
+  exact.contacts = exact.contacts.for_ticks();  // as in the tick
   Rig reference(exact), ours(exact);
   ours.settings.get<ComplianceSettings>("compliance").tolerance = 1e-14;
   ours.settings.get<ComplianceSettings>("compliance").max_iterations = 5000;
@@ -85,7 +85,7 @@ TEST(Live, WhatRestsAfterAStrokeFeelsAsTheTruthAndDoesNotCreep) {
 TEST(Live, OnWhatDoesNotMoveItIsTheTruth) {
   const auto run = [](std::string_view method, int ticks_a_step) {
     WorldSettings settings;
-    settings.contacts.alarm_distance = 0.001;  // as in the tick
+    settings.contacts = settings.contacts.for_ticks();  // as in the tick
     Rig rig(settings);
     StaticSurface bump{"bump", TriangleTree(make_torus(0.05, 0.02, 320, 160)), 0.3};
     rig.world.add(std::move(bump));

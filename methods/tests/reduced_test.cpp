@@ -61,7 +61,7 @@ TEST(Reduced, EqualRatesWithoutLatencyIsReference) {
   exact.solver_name = "gauss_seidel";
   exact.looks_along_velocity = true;  // as in the method's tick
   exact.solver = {.tolerance = 1e-13, .max_iterations = 5000};
-  exact.contacts.alarm_distance = 0.001;  // as in the method's tick
+  exact.contacts = exact.contacts.for_ticks();  // as in the method's tick
   const std::vector<Vec3> truth = press_and_stroke("reference", 1, false, exact);
   const std::vector<Vec3> ours = press_and_stroke("reduced", 1, false, exact);
   double largest = 0.0;
@@ -270,7 +270,7 @@ TEST(ReducedWithOldFactors, RodThatSwingsFarSwingsNoFurtherThanTheTruth) {
 TEST(ReducedWithOldFactors, EqualRatesWithoutLatencyIsReferenceToAPercent) {
   WorldSettings exact;
   exact.solver = {.tolerance = 1e-13, .max_iterations = 5000};
-  exact.contacts.alarm_distance = 0.001;
+  exact.contacts = exact.contacts.for_ticks();
   const std::vector<Vec3> truth = press_and_stroke("reference", 1, false, exact);
   EXPECT_LT(compute_error(truth, press_and_stroke("reduced", 1, false, exact, 4)), 0.01);
 }

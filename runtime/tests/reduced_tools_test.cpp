@@ -61,7 +61,7 @@ class Squeezed {
     WorldSettings out;
     out.gravity = Vec3::Zero();
     out.solver = {.tolerance = 1e-13, .max_iterations = 5000};
-    out.contacts.alarm_distance = 0.001;  // as in the method's tick
+    out.contacts = out.contacts.for_ticks();  // as in the method's tick
     return out;
   }
 

@@ -31,6 +31,7 @@ struct PairContacts {
   FinderBody* a = nullptr;
   FinderBody* b = nullptr;
   double alarm_distance = 0.0;
+  double place_distance = 0.0;  ///< ContactFinderSettings::size_of_place() [m]
   /// FinderBody::turn_back() was called for both: only what overlaps by more than kMissedDepth at the end of the step
   /// is found, as it is there.
   bool backwards = false;

@@ -139,6 +139,7 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   pair.a = &bodies[as_size(indices[0])];
   pair.b = &bodies[as_size(indices[1])];
   pair.alarm_distance = settings.alarm_distance;
+  pair.place_distance = settings.size_of_place();
   pair.backwards = backwards;
   pair.only_new = settings.only_new_overlaps;
   pair.candidates.clear();
@@ -171,7 +172,7 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   const int most =
       is_soft(*pair.a) || is_soft(*pair.b) ? settings.max_contacts_per_soft_pair : settings.max_contacts_per_pair;
   if (!convex && pair.a != pair.b) remove_contradictions(pair.candidates, scratch);
-  if (!convex) reduce_candidates(pair.candidates, settings.alarm_distance, most, scratch);
+  if (!convex) reduce_candidates(pair.candidates, settings.size_of_place(), most, scratch);
   const std::size_t first = found.size();
   for (const Candidate& candidate : pair.candidates) {
     Contact c = make_contact(pair, candidate);
@@ -214,6 +215,15 @@ FindReport ContactFinder::Data::write(std::vector<Contact>& out) {
   }
   report.contacts = static_cast<int>(out.size());
   return report;
+}
+
+ContactFinderSettings ContactFinderSettings::for_ticks() const noexcept {
+  constexpr double kNear = 0.0003, kPlace = 0.001;  // [m]
+  ContactFinderSettings out = *this;
+  out.place_distance = std::min(size_of_place(), kPlace);
+  out.alarm_distance = std::min(alarm_distance, kNear);
+  out.only_new_overlaps = true;
+  return out;
 }
 
 ContactFinder::ContactFinder(const ContactFinderSettings& settings) : data_(std::make_unique<Data>()) {

@@ -11,7 +11,7 @@ void find_feature_contacts(PairContacts& pair) {
 }
 
 void FeatureSearch::run() {
-  if (!pair_.memory || !pair_.memory->refresh(a_, b_, pair_.alarm_distance, !pair_.backwards)) pair_.memory = nullptr;
+  if (!pair_.memory || !pair_.memory->refresh(a_, b_, {pair_.alarm_distance, pair_.place_distance, !pair_.backwards})) pair_.memory = nullptr;
   if (!pair_.memory) {
     for (FinderBody* body : {&a_, &b_}) body->refresh_tree(pair_.backwards ? 0.0 : pair_.alarm_distance);
   }

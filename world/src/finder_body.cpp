@@ -399,13 +399,13 @@ void FinderBody::refresh_tree(double alarm_distance) noexcept {
   tree.refit(primitive_boxes_);
 }
 
-void FinderBody::refresh_whole_tree(double alarm_distance, double margin) noexcept {
+void FinderBody::refresh_whole_tree(double alarm_distance, double margin, double most) noexcept {
   if (is_fixed()) return refresh_tree(alarm_distance);
   if (!boxes_whole_) {
     boxes_whole_ = true;
     const auto count = static_cast<std::int32_t>(primitive_boxes_.size());
     for (std::int32_t p = 0; p < count; ++p)
-      primitive_boxes_[as_size(p)] = compute_primitive_box(p, radius + (0.5 + kMostMargin) * alarm_distance);
+      primitive_boxes_[as_size(p)] = compute_primitive_box(p, radius + 0.5 * alarm_distance + most);
   }
   make_primitive_boxes(0.5 * alarm_distance + margin);
   tree.refit(primitive_boxes_);

@@ -40,10 +40,11 @@ class FinderBody {
   const Vec3& vertex_normal(std::int32_t vertex) const noexcept;
   EdgeShape edge_shape(std::int32_t edge) const noexcept;
   void refresh_tree(double alarm_distance) noexcept;
-  /// The same with `margin` [m] around each primitive beside that, at most kMostMargin alarm distances, and with the
-  /// primitives that are not fresh where they are too. A fixed body has no margin: it is known from before.
-  void refresh_whole_tree(double alarm_distance, double margin) noexcept;
-  static constexpr double kMostMargin = 3.0;
+  /// The same with `margin` [m] around each primitive beside that, at most `most`, and with the primitives that are not
+  /// fresh where they are too. A fixed body has no margin: it is known from before.
+  void refresh_whole_tree(double alarm_distance, double margin, double most) noexcept;
+  /// Of a search whose places are of that size [m].
+  static constexpr double most_margin(double place_distance) noexcept { return 3.0 * place_distance; }
   /// One primitive in this step. Made when it is first asked for.
   struct Sweep {
     BoundingBox box;    ///< with radius and half the alarm distance

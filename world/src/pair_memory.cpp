@@ -42,7 +42,7 @@ void PairMemory::forget(const FinderBody& a, const FinderBody& b) {
   }
 }
 
-bool PairMemory::refresh(FinderBody& a, FinderBody& b, double alarm_distance, bool first_look) {
+bool PairMemory::refresh(FinderBody& a, FinderBody& b, const Look& look) {
   if (jumps_ != std::array{a.jumps, b.jumps}) forget(a, b);
   if (choices_ != std::array{a.choices, b.choices}) add_strays(a, b);
   const double travel = a.travel + b.travel, step = a.step + b.step;
@@ -50,11 +50,11 @@ bool PairMemory::refresh(FinderBody& a, FinderBody& b, double alarm_distance, bo
   travel_ = travel;
   travel_then_ = travel + step;
   // Looks ahead follow, in which nothing is measured anew: a list that would not last for them is better made now.
-  const double to_come = first_look ? kLaterLooks * pace_ : 0.0;
-  const double most = FinderBody::kMostMargin * alarm_distance;
+  const double to_come = look.first ? kLaterLooks * pace_ : 0.0;
+  const double most = FinderBody::most_margin(look.place_distance);
   if (travel_then_ + std::min(to_come, 0.5 * most) <= near_until_) return true;
   if (step + kFewest * pace_ > most) return travel_then_ <= near_until_;
-  return make_list(a, b, alarm_distance, std::min(1.25 * step + kWanted * pace_, most));
+  return make_list(a, b, look, std::min(1.25 * step + kWanted * pace_, most));
 }
 
 /// What was not kept up to date has come a way of its own.
@@ -77,7 +77,7 @@ void PairMemory::add_strays(const FinderBody& a, const FinderBody& b) {
   }
 }
 
-bool PairMemory::make_list(FinderBody& a, FinderBody& b, double alarm_distance, double margin) {
+bool PairMemory::make_list(FinderBody& a, FinderBody& b, const Look& look, double margin) {
   for (std::size_t k = 0; k < features_.size(); ++k) {
     Features& f = features_[k];
     f.next = std::exchange(first_of_[as_size(f.a)], static_cast<std::int32_t>(k));
@@ -86,7 +86,8 @@ bool PairMemory::make_list(FinderBody& a, FinderBody& b, double alarm_distance, 
   near_.clear();
   kept_.clear();
   const bool alone = a.is_fixed() || b.is_fixed();
-  for (FinderBody* body : {&a, &b}) body->refresh_whole_tree(alarm_distance, alone ? margin : 0.5 * margin);
+  const double most = FinderBody::most_margin(look.place_distance);
+  for (FinderBody* body : {&a, &b}) body->refresh_whole_tree(look.alarm_distance, alone ? margin : 0.5 * margin, most);
   bool complete = true;
   BoxTree::visit_pairs(a.tree, b.tree, [&](std::int32_t i, std::int32_t j) {
     complete = complete && near_.size() < near_.capacity();

@@ -43,8 +43,11 @@ class PairMemory {
 
   /// Both bodies as they are now, after FinderBody::update(): makes the list anew if they have come too far. False:
   /// they move so fast that it would not be used again, or it has no room for all; then it is of no use now.
-  /// `first_look`: others of the same step will follow.
-  bool refresh(FinderBody& a, FinderBody& b, double alarm_distance, bool first_look);
+  struct Look {
+    double alarm_distance, place_distance;  ///< as in PairContacts [m]
+    bool first;                             ///< others of the same step will follow
+  };
+  bool refresh(FinderBody& a, FinderBody& b, const Look& look);
   std::vector<Near>& near() noexcept { return near_; }
   /// Null if there is no room for it.
   Features* features_of(Near& near) noexcept;
@@ -63,7 +66,7 @@ class PairMemory {
   static constexpr std::size_t kMostVertices = 65536;
   void forget(const FinderBody& a, const FinderBody& b);
   void add_strays(const FinderBody& a, const FinderBody& b);
-  bool make_list(FinderBody& a, FinderBody& b, double alarm_distance, double margin);
+  bool make_list(FinderBody& a, FinderBody& b, const Look& look, double margin);
   std::int32_t keep_features(std::int32_t a, std::int32_t b) noexcept;
 
   std::array<std::int32_t, 2> bodies_ = {-1, -1};

@@ -54,7 +54,7 @@ Vec3 StepData::compute_foot_distance(const Contact& c) const noexcept {
 void StepData::match(const ContactMemory& memory) {
   matches_.assign(contacts.size(), -1);
   taken_.assign(memory.contacts.size(), 0);
-  const double near = settings_.contacts.alarm_distance * settings_.contacts.alarm_distance;
+  const double place = settings_.contacts.size_of_place(), near = place * place;
   const auto pair_of = [](const Contact& x) { return std::pair(x.body_a, x.body_b); };
   std::size_t begin = 0, end = 0, first = 0, last_of_pair = 0;
   for (; first < contacts.size(); first = last_of_pair) {
@@ -94,7 +94,7 @@ void StepData::recall_strains() {
     return;
   }
   match(last);
-  const double most = settings_.contacts.alarm_distance;
+  const double most = settings_.contacts.size_of_place();
   constexpr double kSameWay = 0.5;
   strains.assign(contacts.size(), Vec3::Zero());
   anchors_.resize(contacts.size());

@@ -52,10 +52,7 @@ Twin::Twin(const MethodContext& c, const Layout& layout, const Model& first, std
 
 World Twin::make_world(const MethodContext& c, std::span<const Reduction> reductions) {
   WorldSettings settings = c.world.settings();
-  // What may meet in a tick is near: a hand moves by a millimetre in it, and motion adds to this. Each pair that is
-  // only near costs as much as one that touches.
-  settings.contacts.alarm_distance = std::min(settings.contacts.alarm_distance, 0.001);
-  settings.contacts.only_new_overlaps = true;
+  settings.contacts = settings.contacts.for_ticks();
   if (settings.solver_name == "accelerated") settings.solver_name = "tick";
   settings.looks_along_velocity = true;
   settings.max_turn = HUGE_VAL;  // a reduced body has its model for whole ticks, and in a tick nothing turns far
