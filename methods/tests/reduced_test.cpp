@@ -135,6 +135,36 @@ TEST(Reduced, StrokesAFreeBlockWithinSevenPercentAtTwentyHertz) {
   EXPECT_GT(compute_error(truth, press_and_stroke("direct", 50, true, {})), 0.14) << "or the press is too easy";
 }
 
+/// A small ball presses a soft block that is held below, and goes along it at 0.15 m/s, half of the block in a slow
+/// period of 10 Hz.
+std::vector<Vec3> stroke_fast(std::string_view method, int ticks_a_step) {
+  Rig rig;
+  add_block(rig.world, true, 5e3, 6);
+  ToolSettings tool;
+  tool.kind = HeldPoint{.mass = 0.005, .radius = 0.005};
+  tool.coupling = {.stiffness = 500.0, .damping = 0.5};
+  DeviceState device = hand_at(Vec3(-0.02, 0.046, 0.002));
+  add_tool(rig.world, tool, device.pose);
+  rig.world.prepare();
+  rig.begin(method, tool, device, ticks_a_step);
+  std::vector<Vec3> forces;
+  for (int i = 0; i < 700; ++i) {
+    const double down = std::min(i, 300) * 2e-5, along = std::clamp(i - 350, 0, 260) * 1.5e-4;
+    device.pose.position = Vec3(-0.02 + along, 0.046 - down, 0.002);
+    device.velocity.linear = Vec3(i > 350 && i < 610 ? 0.15 : 0.0, i < 300 ? -0.02 : 0.0, 0.0);
+    forces.push_back(rig.tick(device).wrench.force);
+  }
+  return forces;
+}
+
+// When a model is used the tool is elsewhere than when it was made, here by up to half of the block: the basis has
+// answers for where it goes. Between what was measured with them, 1.2 %, and with those for where it was, 3.0 %.
+TEST(Reduced, FollowsAFastStrokeAtTenHertz) {
+  const std::vector<Vec3> truth = stroke_fast("reference", 1);
+  EXPECT_LT(compute_error(truth, stroke_fast("reduced", 100)), 0.02);
+  EXPECT_GT(compute_error(truth, stroke_fast("direct", 100)), 0.3);
+}
+
 /// Where the middle of a soft block is while it sways under a weight that pulls it aside, every so many ticks [m]. The
 /// slow loop's body is asked, so they are ticks at which a slow step begins.
 std::vector<Vec3> sway(std::string_view method, int ticks_a_step, int every = 20, int factor_steps = 0,
