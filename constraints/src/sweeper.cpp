@@ -194,6 +194,11 @@ double Sweeper::visit_contact(Contact& c, double* lambda) noexcept {
       simd::store(side.answer + 4, simd::load2(side.answer + 4) + high);
     } else if (side.kind == SideKind::kDense) {
       const double *W0 = side.W, *W1 = W0 + side.stride, *W2 = W1 + side.stride;
+      if (change[1] == 0.0 && change[2] == 0.0) {  // without friction always
+        for (int i = 0; i < side.stride; i += 4)
+          simd::store(side.answer + i, simd::load(side.answer + i) + simd::load(W0 + i) * change[0]);
+        return;
+      }
       for (int i = 0; i < side.stride; i += 4) {
         const simd::Double4 answer =
             simd::load(W0 + i) * change[0] + simd::load(W1 + i) * change[1] + simd::load(W2 + i) * change[2];

@@ -1,10 +1,10 @@
 #include "live_body.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
-#include "palpate/core/simd.h"
 #include "surface_carriers.h"
 
 namespace palpate::live {
@@ -47,9 +47,7 @@ LiveBody::LiveBody(const FemBody& original, Answer answer, double dt)
   std::iota(watched_.begin(), watched_.end(), 0);
   is_watched_.resize(watched_.size());
   sides_.resize(watched_.size());
-  rows_.reserve(kMaxRows);
-  entries_.reserve(as_size(kMaxRows * max_row_entries()));
-  WJ_.resize(3 * kMaxKnown, kMaxRows);
+  rows_.reserve(kMaxRows, kMaxRows * max_row_entries(), 3 * kMaxKnown);
   moved_.resize(3 * kMaxKnown);
 }
 
@@ -104,79 +102,48 @@ void LiveBody::compute_free_motion(int, std::span<Vec3> dv) noexcept {
   for (std::size_t i = 0; i < dv.size(); ++i) dv[i] = ahead_[i] / dt_;
 }
 
-/// Fills rows_ and entries_; nodes that are not known answer to their own forces alone, which is added to W.
-void LiveBody::group_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  rows_.clear();
-  entries_.clear();
-  const int rows = J.rows();
-  const auto same_nodes = [&](int i, int j) {
-    return std::ranges::equal(J.row(i), J.row(j), {}, &BlockRows::Entry::block, &BlockRows::Entry::block);
-  };
-  const auto add_single = [&](int i, const BlockRows::Entry& e) {
-    for (int j = 0; j < rows; ++j) {
-      for (const BlockRows::Entry& other : J.row(j)) {
-        if (other.block == e.block) W(i, j) += model_->single * e.value.dot(other.value);
-      }
+bool LiveBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  if (J.rows() > kMaxRows) return false;
+  rows_.begin(J.rows());
+  return add_rows(J, W);
+}
+
+bool LiveBody::add_fresh_compliance(int, const BlockRows& J, std::span<const std::int32_t> fresh,
+                                    Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  if (J.rows() > kMaxRows) return false;
+  rows_.begin(J.rows(), fresh);
+  return add_rows(J, W);
+}
+
+/// What nodes that are not known answer to their own forces, between this row and the others.
+void LiveBody::add_single(const BlockRows& J, int row, const BlockRows::Entry& entry,
+                          Eigen::Ref<Eigen::MatrixXd> W) const noexcept {
+  for (int j = 0; j < J.rows(); ++j) {
+    if (!rows_.is_wanted(row) && !rows_.is_wanted(j)) continue;
+    for (const BlockRows::Entry& other : J.row(j)) {
+      if (other.block == entry.block) W(row, j) += model_->single * entry.value.dot(other.value);
     }
-  };
-  for (int i = 0; i < rows;) {
-    const int count = i + 2 < rows && same_nodes(i, i + 1) && same_nodes(i, i + 2) ? 3 : 1;
-    const std::size_t begin = entries_.size(), nodes = J.row(i).size();
-    for (std::size_t n = 0; n < nodes; ++n) {
-      const std::int32_t block = J.row(i)[n].block;
-      const int k = number(block);
-      if (k >= 0) {
-        Entry& e = entries_.emplace_back(Entry{3 * k, {}});
-        for (int r = 0; r < count; ++r) {
-          for (int axis = 0; axis < 3; ++axis) e.value[axis][r] = J.row(i + r)[n].value[axis];
-        }
-      } else if (fixed_[as_size(block)] == 0) {
-        for (int r = 0; r < count; ++r) add_single(i + r, J.row(i + r)[n]);
-      }
-    }
-    rows_.push_back({i, count, begin, entries_.size()});
-    i += count;
   }
 }
 
-bool LiveBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  if (J.rows() > kMaxRows) return false;
-  group_rows(J, W);
-  const auto known_W = model_->W.topRows(3 * known());
-  for (const Rows& group : rows_) {
-    for (int r = 0; r < group.count; ++r) {
-      auto sum = WJ_.col(group.first + r).head(3 * known());
-      if (group.begin == group.end) sum.setZero();
-      for (std::size_t k = group.begin; k < group.end; ++k) {
-        const Entry& e = entries_[k];
-        const auto part = e.value[0][r] * known_W.col(e.column) + e.value[1][r] * known_W.col(e.column + 1) +
-                          e.value[2][r] * known_W.col(e.column + 2);
-        if (k == group.begin)
-          sum = part;
-        else
-          sum += part;
+bool LiveBody::add_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  for (int i = 0; i < J.rows();) {
+    const int count = RowCompliance::count_group(J, i);
+    rows_.begin_group(i, count);
+    for (std::size_t n = 0; n < J.row(i).size(); ++n) {
+      const std::int32_t block = J.row(i)[n].block;
+      const int k = number(block);
+      if (k >= 0) {
+        std::array<Vec3, 3> values;
+        for (int r = 0; r < count; ++r) values[as_size(r)] = J.row(i + r)[n].value;
+        rows_.add(3 * k, std::span(values).first(as_size(count)));
+      } else if (fixed_[as_size(block)] == 0) {
+        for (int r = 0; r < count; ++r) add_single(J, i + r, J.row(i + r)[n], W);
       }
     }
+    i += count;
   }
-  // Rows below the diagonal, and the same above it.
-  for (std::size_t j = 0; j < rows_.size(); ++j) {
-    for (int column = rows_[j].first; column < rows_[j].first + rows_[j].count; ++column) {
-      const double* x = WJ_.col(column).data();
-      for (std::size_t i = j; i < rows_.size(); ++i) {
-        const Rows& group = rows_[i];
-        simd::Double4 sum{};
-        for (std::size_t k = group.begin; k < group.end; ++k) {
-          const Entry& e = entries_[k];
-          const double* at = x + e.column;
-          sum += simd::load(e.value[0]) * at[0] + simd::load(e.value[1]) * at[1] + simd::load(e.value[2]) * at[2];
-        }
-        for (int r = 0; r < group.count; ++r) {
-          W(group.first + r, column) += sum[r];
-          if (i != j) W(column, group.first + r) += sum[r];
-        }
-      }
-    }
-  }
+  rows_.add_to(model_->W.topLeftCorner(3 * known(), 3 * known()), W);
   return true;
 }
 

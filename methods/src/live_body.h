@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "live_messages.h"
+#include "row_compliance.h"
 
 namespace palpate::live {
 
@@ -56,6 +57,8 @@ class LiveBody final : public Body {
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
+  bool add_fresh_compliance(int which, const BlockRows& J, std::span<const std::int32_t> fresh,
+                            Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   int max_rows() const noexcept override { return kMaxRows; }
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
@@ -79,17 +82,6 @@ class LiveBody final : public Body {
     std::int32_t node;
     double weight;
   };
-  /// Rows of J that act on the same nodes: the three of a contact, or one.
-  struct Rows {
-    int first, count;
-    std::size_t begin, end;  ///< in entries_
-  };
-  /// What they have of one known node.
-  struct Entry {
-    std::int32_t column;  ///< of W: its first
-    double value[3][4];   ///< of each axis, in each row; zero where there is none
-  };
-
   std::span<const Weight> weights(int vertex) const noexcept {
     return {weights_.data() + weight_begin_[as_size(vertex)],
             as_size(weight_begin_[as_size(vertex) + 1] - weight_begin_[as_size(vertex)])};
@@ -97,7 +89,9 @@ class LiveBody final : public Body {
   int known() const noexcept { return static_cast<int>(model_->known); }
   int number(std::int32_t node) const noexcept { return static_cast<int>(model_->number[node]); }
   void displace(std::span<Vec3> out) noexcept;
-  void group_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept;
+  bool add_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept;
+  void add_single(const BlockRows& J, int row, const BlockRows::Entry& entry,
+                  Eigen::Ref<Eigen::MatrixXd> W) const noexcept;
   Vec3 compute_vertex(std::int32_t vertex) const noexcept;
   void update_surface() noexcept;
 
@@ -123,10 +117,8 @@ class LiveBody final : public Body {
   std::vector<std::int32_t> watched_;  ///< vertices that are kept up to date, ascending
   std::vector<std::uint8_t> is_watched_, sides_;  ///< scratch of watch(), of each vertex
   std::uint64_t version_ = 0;                     ///< of watched_
-  std::vector<Rows> rows_;
-  std::vector<Entry> entries_;
-  Eigen::MatrixXd WJ_;     ///< W Jᵀ of the known nodes
-  Eigen::VectorXd moved_;  ///< W f of those
+  RowCompliance rows_;                            ///< columns are those of the model's W
+  Eigen::VectorXd moved_;                         ///< W f of those
 };
 
 }  // namespace palpate::live

@@ -37,8 +37,8 @@ class SlowReduced final : public SlowHalf {
   const Layout layout_;
   std::unique_ptr<SecondThread> second_;  ///< does part of what a model takes; null: all bodies are small
   std::vector<Reduction> reductions_;
-  std::uint64_t models_ = 0;        ///< so many were made
-  Reduction::Distances distances_;  ///< of one body's vertices
+  std::uint64_t models_ = 0;               ///< so many were made
+  Reduction::Distances distances_;         ///< of one body's vertices
   std::vector<Vec3> points_, velocities_;  ///< on a body's surface [m, m/s]
 };
 

@@ -1,6 +1,7 @@
 #include "reduced/reduced_body.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "palpate/core/simd.h"
@@ -40,16 +41,15 @@ ReducedBody::ReducedBody(const FemBody& original, std::vector<std::uint8_t> fixe
       push_(q_),
       ahead_(q_),
       answers_(3 * kMaxReached, 3 * kMaxReached),
-      answers_J_(3 * kMaxReached, kMaxRows),
-      J_answers_(kMaxRows, 3 * kMaxReached),
       patch_ways_(3 * kMaxPatchVertices) {
   list_carriers(original);
   for (int v = 0; v < vertex_count(); ++v) watched_.push_back(v);
   forces_.reserve(positions_.size());
   touched_.reserve(positions_.size() + as_size(6 * kMaxRows));
   pushed_.reserve(positions_.size());
-  entries_.reserve(as_size(6 * kMaxRows));
+  rows_.reserve(kMaxRows, 6 * kMaxRows, 3 * kMaxReached);
   reached_.reserve(as_size(kMaxReached));
+  is_asked_.reserve(as_size(kMaxReached));
 }
 
 void ReducedBody::list_carriers(const FemBody& original) {
@@ -215,48 +215,69 @@ Mat3 ReducedBody::compute_answer(int v, int w) const noexcept {
 }
 
 bool ReducedBody::add_compliance(int, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
-  const int rows = J.rows();
-  if (rows > kMaxRows) return false;
-  entries_.clear();
+  if (J.rows() > kMaxRows) return false;
+  rows_.begin(J.rows());
+  return add_rows(J, W);
+}
+
+bool ReducedBody::add_fresh_compliance(int, const BlockRows& J, std::span<const std::int32_t> fresh,
+                                       Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  if (J.rows() > kMaxRows) return false;
+  rows_.begin(J.rows(), fresh);
+  return add_rows(J, W);
+}
+
+/// The number of a vertex among reached_; −1 if there is no room for it.
+int ReducedBody::reach(std::int32_t vertex) {
+  std::int32_t& number = reach_number_[as_size(vertex)];
+  if (number < 0 && reached_.size() < as_size(kMaxReached)) {
+    number = static_cast<std::int32_t>(reached_.size());
+    reached_.push_back(vertex);
+    is_asked_.push_back(0);
+  }
+  return number;
+}
+
+/// Fills rows_, reached_ and is_asked_. False if J has more vertices than there is room for.
+bool ReducedBody::group_rows(const BlockRows& J) {
   reached_.clear();
+  is_asked_.clear();
   bool fits = true;
-  for (int i = 0; i < rows; ++i) {
-    for (const BlockRows::Entry& e : J.row(i)) {
-      if (fixed_[as_size(e.block)]) continue;
-      std::int32_t& number = reach_number_[as_size(e.block)];
-      if (number < 0 && reached_.size() < as_size(kMaxReached)) {
-        number = static_cast<std::int32_t>(reached_.size());
-        reached_.push_back(e.block);
-      }
+  for (int i = 0; fits && i < J.rows();) {
+    const int count = RowCompliance::count_group(J, i);
+    rows_.begin_group(i, count);
+    for (std::size_t n = 0; n < J.row(i).size(); ++n) {
+      const std::int32_t vertex = J.row(i)[n].block;
+      if (fixed_[as_size(vertex)]) continue;
+      const int number = reach(vertex);
       fits = fits && number >= 0;
-      if (fits) entries_.push_back({i, number, turn(e.block).transpose() * e.value});
+      if (!fits) break;
+      if (rows_.is_group_wanted()) is_asked_[as_size(number)] = 1;
+      std::array<Vec3, 3> values;
+      for (int r = 0; r < count; ++r) values[as_size(r)] = turn(vertex).transpose() * J.row(i + r)[n].value;
+      rows_.add(3 * number, std::span(values).first(as_size(count)));
     }
+    i += count;
   }
   for (const std::int32_t v : reached_) reach_number_[as_size(v)] = -1;
-  if (!fits) return false;
+  return fits;
+}
+
+bool ReducedBody::add_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept {
+  if (!group_rows(J)) return false;
   const auto count = static_cast<int>(reached_.size());
   // As small as they are, so that they stay in the cache.
   Eigen::Map<Eigen::MatrixXd> answers(answers_.data(), 3 * count, 3 * count);
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k <= i; ++k) {
+      const bool i_asked = is_asked_[as_size(i)] != 0, k_asked = is_asked_[as_size(k)] != 0;
+      if (!i_asked && !k_asked) continue;
       const Mat3 answer = compute_answer(reached_[as_size(i)], reached_[as_size(k)]);
-      answers.block<3, 3>(3 * i, 3 * k) = answer;
-      if (k < i) answers.block<3, 3>(3 * k, 3 * i) = answer.transpose();
+      if (k_asked) answers.block<3, 3>(3 * i, 3 * k) = answer;
+      if (i_asked && k < i) answers.block<3, 3>(3 * k, 3 * i) = answer.transpose();
     }
   }
-  // W += J (answers Jᵀ), both products along columns.
-  Eigen::Map<Eigen::MatrixXd> AJ(answers_J_.data(), 3 * count, rows);
-  AJ.setZero();
-  for (const RowEntry& e : entries_) {
-    const auto A = answers.middleCols<3>(3 * e.vertex);
-    AJ.col(e.row) += e.value.x() * A.col(0) + e.value.y() * A.col(1) + e.value.z() * A.col(2);
-  }
-  Eigen::Map<Eigen::MatrixXd> JA(J_answers_.data(), rows, 3 * count);
-  JA = AJ.transpose();
-  for (const RowEntry& e : entries_) {
-    const auto A = JA.middleCols<3>(3 * e.vertex);
-    W.col(e.row) += e.value.x() * A.col(0) + e.value.y() * A.col(1) + e.value.z() * A.col(2);
-  }
+  rows_.add_to(answers, W);
   return true;
 }
 

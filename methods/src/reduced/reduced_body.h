@@ -6,6 +6,7 @@
 #include "palpate/geometry/triangle_mesh.h"
 #include "palpate/world/contact_finder.h"
 #include "reduced/nodes.h"
+#include "row_compliance.h"
 #include "surface_carriers.h"
 
 namespace palpate::reduced {
@@ -67,6 +68,8 @@ class ReducedBody final : public Body {
   bool linearise(std::span<const double> time_steps) noexcept override;
   void compute_free_motion(int which, std::span<Vec3> dv) noexcept override;
   bool add_compliance(int which, const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
+  bool add_fresh_compliance(int which, const BlockRows& J, std::span<const std::int32_t> fresh,
+                            Eigen::Ref<Eigen::MatrixXd> W) noexcept override;
   int max_rows() const noexcept override { return kMaxRows; }
   void compute_correction(int which, const BlockRows& J, std::span<const double> lambda,
                           std::span<Vec3> dv) noexcept override;
@@ -111,6 +114,9 @@ class ReducedBody final : public Body {
   VertexMotion compute_motion(int vertex) const noexcept;
   void push_states(int vertex, const Vec3& force, double* states) const noexcept;
   Mat3 compute_answer(int v, int w) const noexcept;
+  bool add_rows(const BlockRows& J, Eigen::Ref<Eigen::MatrixXd> W) noexcept;
+  bool group_rows(const BlockRows& J);
+  int reach(std::int32_t vertex);
   void clear_forces() noexcept;
   void add_force(int vertex, const Vec3& force) noexcept;
   void compute_left_out() noexcept;
@@ -150,19 +156,16 @@ class ReducedBody final : public Body {
     Vec3 way;  ///< what the forces of the last correction add to u [m]
   };
   std::vector<LeftOut> pushed_;
-  struct RowEntry {
-    std::int32_t row, vertex;  ///< the latter among reached_
-    Vec3 value;                ///< in the frame of the vertex
-  };
-  std::vector<RowEntry> entries_;           ///< J
+  RowCompliance rows_;                      ///< columns are those of answers_
   std::vector<std::int32_t> reached_;       ///< vertices that J has
+  std::vector<std::uint8_t> is_asked_;      ///< of those, whether a row that is wanted has it
   std::vector<std::int32_t> reach_number_;  ///< of each vertex among those; −1: it is not
   Eigen::VectorXd since_, change_, push_;
   mutable Eigen::VectorXd ahead_;  ///< scratch
-  /// Of reached_ to forces on them in a tick: three rows a vertex, each in the frame of its vertex [m/N].
+  /// Of reached_ to forces on those of them that are asked in a tick: three rows a vertex, each in the frame of its
+  /// vertex [m/N].
   Eigen::MatrixXd answers_;
-  Eigen::MatrixXd answers_J_, J_answers_;  ///< that times Jᵀ, and its transpose
-  Eigen::VectorXd patch_ways_;             ///< scratch: of the patch's vertices [m]
+  Eigen::VectorXd patch_ways_;  ///< scratch: of the patch's vertices [m]
 };
 
 }  // namespace palpate::reduced

@@ -92,8 +92,8 @@ void SlowReduced::show_bytes(const std::byte* model_bytes, ModelView& view) cons
   }
 }
 
-/// Of the body's vertices from the vertices of tools and of other bodies, on their way until the model is taken away, from
-/// planes and from static surfaces. Rough: it only decides what is worth knowing well.
+/// Of the body's vertices from the vertices of tools and of other bodies, on their way until the model is taken away,
+/// from planes and from static surfaces. Rough: it only decides what is worth knowing well.
 void SlowReduced::compute_distances(int index, const Reduction& reduction, double ahead) {
   const auto positions = reduction.body().surface().positions;
   distances_.tools.assign(positions.size(), HUGE_VAL);
