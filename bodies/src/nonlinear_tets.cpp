@@ -119,9 +119,11 @@ std::vector<NonlinearTets::RestElement> NonlinearTets::list_elements() const {
 }
 
 Mat3 NonlinearTets::compute_gradient(const Element& e, std::span<const Vec3> x) noexcept {
-  Mat3 F = (x[e.node[1]] - x[e.node[0]]) * e.gradient[1].transpose();
-  F += (x[e.node[2]] - x[e.node[0]]) * e.gradient[2].transpose();
-  F += (x[e.node[3]] - x[e.node[0]]) * e.gradient[3].transpose();
+  const Vec3 u = x[e.node[1]] - x[e.node[0]], v = x[e.node[2]] - x[e.node[0]], w = x[e.node[3]] - x[e.node[0]];
+  Mat3 F;
+  // A column at a time, in registers: as a sum of three matrices it goes to memory and back in pieces that do not
+  // match.
+  for (int i = 0; i < 3; ++i) F.col(i) = e.gradient[1][i] * u + e.gradient[2][i] * v + e.gradient[3][i] * w;
   return F;
 }
 

@@ -8,7 +8,7 @@ namespace palpate::two_hands_test {
 namespace {
 
 /// Moves both hands beside the axis, and so that the scene stays its own image. On the axis itself lies a node of the
-/// block, and rounding decides which of the triangles around it a hand meets.
+/// block, and rounding decides which of the triangles around it a point meets.
 void move_off_the_axis(Scene& scene) {
   for (std::size_t tool = 0; tool < 2; ++tool) {
     const Vec3 aside(0.0, tool == 0 ? -0.0017 : 0.0017, 0.0023);
@@ -58,12 +58,22 @@ TEST(TwoHands, PointsBesideANodeFeelEqualAndOppositeForces) {
 }
 
 // In the truth to 1e-6 N. Contacts are solved to a length, and what is left of it is felt: measured 3 µN at the default
-// of 1e-8 m, 0.3 µN at 1e-10 m (decision 23). On the axis it is 0.1 mN whatever the tolerance: there vertices of the
-// balls lie over edges of the block, and of two faces that are equally near one is kept.
+// of 1e-8 m, 0.04 µN at 1e-10 m (decision 23).
 TEST(TwoHands, BallsBesideANodeFeelEqualAndOppositeForcesInTheTruth) {
   Scene scene = load_builtin_scene("two-hands");
   move_off_the_axis(scene);
   scene.run.seconds = 2.0;
+  scene.world.solver.tolerance = 1e-10;
+  const Asymmetry found = run(scene, "reference");
+  EXPECT_GT(found.force, 1.0);
+  EXPECT_LT(found.difference, 1e-6);
+}
+
+// There vertices of the balls lie on a node and over edges of the block, where several faces are equally near, and
+// rounding may prefer none of them. The whole scene, for it turns and lets go, too: measured 14 µN at 1e-8 m, 0.2 µN
+// at 1e-10 m, 0.001 µN at 1e-12 m.
+TEST(TwoHands, BallsOnANodeFeelEqualAndOppositeForcesInTheTruth) {
+  Scene scene = load_builtin_scene("two-hands");
   scene.world.solver.tolerance = 1e-10;
   const Asymmetry found = run(scene, "reference");
   EXPECT_GT(found.force, 1.0);

@@ -23,6 +23,13 @@ struct Candidate {
   bool bears = false;                                   ///< it bore force before
 };
 
+/// Faces, and candidates, whose normals differ by more than this do not stand for each other: the cosine of 37°.
+inline constexpr double kSameSide = 0.8;
+
+/// Nearer than this, the way from one feature to another says nothing about its direction any more [m]: solvers leave
+/// as much.
+inline constexpr double kTouching = 1e-7;
+
 /// Features that overlap by less than this at the end of a step are not worth a second look [m].
 inline constexpr double kMissedDepth = 1e-6;
 
@@ -52,6 +59,7 @@ void find_feature_contacts(PairContacts& pair);  ///< any others; a may be b: it
 struct ReductionScratch {
   std::vector<int> order, kept;
   std::vector<Candidate> chosen;
+  std::vector<std::uint64_t> features;
 };
 /// Where something has gone into a thin body there are two ways out, and constraints for both would tear it apart: of
 /// two overlaps at one place with opposite normals the shallower stays. Not for a body that touches itself: there the
@@ -59,7 +67,8 @@ struct ReductionScratch {
 void remove_contradictions(std::vector<Candidate>& candidates, ReductionScratch& scratch);
 /// Leaves those that bear, and beside them as many as make at most `max_count`: the lowest, the outermost, and from low
 /// to high those that have none chosen before within a radius on the same side. The radius is the least, from a quarter
-/// of `spacing` [m] on, that leaves so few; so each candidate left out has a lower or outer one within it.
+/// of `spacing` [m] on, that leaves so few; so each candidate left out has a lower or outer one within it. Where one
+/// point meets several faces that are equally near, the one that stays has their mean normal.
 void reduce_candidates(std::vector<Candidate>& candidates, double spacing, int max_count, ReductionScratch& scratch);
 
 /// The contact of a candidate, with feet and points as Body::compute_point gives them.

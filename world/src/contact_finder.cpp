@@ -66,6 +66,7 @@ void ContactFinder::Data::reserve() {
   scratch.order.reserve(count);
   scratch.kept.reserve(count);
   scratch.chosen.reserve(count);
+  scratch.features.reserve(count);
   found.reserve(count);
   gaps.reserve(count);
 }

@@ -128,6 +128,8 @@ void FeatureSearch::find_inside(const Side& side, std::vector<std::uint8_t>& ins
       if (!outside_until.empty()) outside_until[as_size(v)] = memory->travel() + hit.distance - kRounding;
       continue;
     }
+    // What touches is met by meet_vertex_face(), on whichever side of the face rounding puts it.
+    if (hit.depth <= kTouching) continue;
     inside[as_size(v)] = 1;
     Meeting m;
     m.p = x;
@@ -237,6 +239,33 @@ FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const
   if (zeros == 1) return {FeatureKind::kEdge, body.features.triangle_edges(triangle)[next]};
   if (zeros == 2) return {FeatureKind::kVertex, body.features.triangle(triangle).vertex[as_size(on)]};
   return {FeatureKind::kFace, triangle};
+}
+
+FeatureRef touching_feature(const FinderBody& body, std::int32_t triangle, const Vec3& weights) noexcept {
+  const auto& corner = body.features.triangle(triangle).vertex;
+  const auto at = [&](int c) -> const Vec3& { return body.now[as_size(corner[as_size(c % 3)])]; };
+  const double area2 = (at(1) - at(0)).cross(at(2) - at(0)).squaredNorm();
+  Vec3 on = weights;
+  for (int c = 0; c < 3; ++c) {
+    const double distance2 = weights[c] * weights[c] * area2;  // times the square of the edge
+    if (!(distance2 > kTouching * kTouching * (at(c + 2) - at(c + 1)).squaredNorm())) on[c] = 0.0;
+  }
+  return triangle_feature(body, triangle, on);
+}
+
+Vec3 compute_common_normal(const FinderBody& body, FeatureRef feature) noexcept {
+  std::span<const std::int32_t> around;
+  if (feature.kind == FeatureKind::kVertex) around = body.features.triangles_of(feature.index);
+  if (feature.kind == FeatureKind::kEdge) around = body.features.edges()[as_size(feature.index)].triangle;
+  Vec3 sum = Vec3::Zero();
+  for (const std::int32_t t : around) {
+    if (t >= 0) sum += body.face_normal(t);
+  }
+  const double length = sum.norm();
+  const auto looks_aside = [&](std::int32_t t) {
+    return t >= 0 && !(body.face_normal(t).dot(sum) > kSameSide * length);
+  };
+  return std::any_of(around.begin(), around.end(), looks_aside) ? Vec3::Zero() : Vec3(sum / std::max(length, 1e-300));
 }
 
 namespace {

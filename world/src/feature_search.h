@@ -88,15 +88,17 @@ class FeatureSearch {
 /// The feature of a triangle, and the vertices it has, that weights with exact zeros lie on.
 FeatureRef triangle_feature(const FinderBody& body, std::int32_t triangle, const Vec3& weights) noexcept;
 
+/// The same for a point that touches: what is within kTouching of an edge or a corner is on it.
+FeatureRef touching_feature(const FinderBody& body, std::int32_t triangle, const Vec3& weights) noexcept;
+/// Unit mean normal of the faces around a vertex or an edge, if they look to one side all together; otherwise, and for
+/// a face, zero.
+Vec3 compute_common_normal(const FinderBody& body, FeatureRef feature) noexcept;
+
 /// False if, at `time` of the step, a point of the surface around vertex or edge `feature`, at `x`, is nearer to x +
 /// away than x is: then the nearest point is elsewhere. `slack`: the sine of the slope that does not count yet. Faces
 /// and wires always pass.
 bool is_local_minimum(const FinderBody& body, FeatureRef feature, const Vec3& x, const Vec3& away, double slack,
                       double time = 0.0) noexcept;
-
-/// Nearer than this, the way from one feature to another says nothing about its direction any more [m]: solvers leave
-/// as much.
-inline constexpr double kTouching = 1e-7;
 
 /// For vertices on faces: beyond rounding, what is nearer than an edge or a corner is a face next to it, which makes a
 /// contact of its own with the right normal.

@@ -9,9 +9,6 @@
 namespace palpate {
 namespace {
 
-/// Candidates whose normals differ by more than this do not stand for each other: the cosine of 37°.
-constexpr double kSameSide = 0.8;
-
 Vec3 middle(const Candidate& c) noexcept {
   return 0.5 * (c.point_a + c.point_b);
 }
@@ -69,6 +66,29 @@ std::size_t make_order(const std::vector<Candidate>& c, double spacing, std::vec
     std::rotate(begin, found, found + 1);
   }
   return front;
+}
+
+/// Whether one vertex of either body belongs to both, by their features.
+bool share_vertex(std::uint64_t x, std::uint64_t y) noexcept {
+  static_assert(static_cast<int>(FeatureKind::kVertex) == 0);
+  const std::uint64_t kind_a = x >> 62, kind_b = x >> 30 & 3u, differ = x ^ y;
+  return (kind_a == 0 && differ >> 32 == 0) || (kind_b == 0 && (differ & 0xffffffffu) == 0);
+}
+
+/// Where one vertex meets several faces on the same side that are equally near, as above a fold, it is chance which of
+/// the candidates stays, a hash of numbers: it stands for all of them, with their mean normal.
+Candidate stand_for_tie(std::size_t k, const std::vector<Candidate>& all, const std::vector<std::uint64_t>& features) {
+  const Candidate& x = all[k];
+  Candidate out = x;
+  bool alone = true;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == k || !share_vertex(features[k], features[i])) continue;
+    if (std::abs(all[i].lowest - x.lowest) > kTouching || x.normal.dot(all[i].normal) < kSameSide) continue;
+    out.normal += all[i].normal;
+    alone = false;
+  }
+  if (!alone) out.normal.normalize();
+  return out;
 }
 
 /// Keeps what bears; then goes through the order and keeps what is not within `full_radius` of one kept before on the
@@ -134,8 +154,10 @@ void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count,
   for (int trial = 0; trial < kMaxTrials; ++trial, radius *= 1.25) {
     if (select(c, radius, max_count, front, scratch)) break;
   }
+  scratch.features.clear();  // side by side: these few numbers rule out nearly all pairs
+  for (const Candidate& x : c) scratch.features.push_back(x.feature);
   scratch.chosen.clear();
-  for (const int k : scratch.kept) scratch.chosen.push_back(c[as_size(k)]);
+  for (const int k : scratch.kept) scratch.chosen.push_back(stand_for_tie(as_size(k), c, scratch.features));
   c.swap(scratch.chosen);
 }
 

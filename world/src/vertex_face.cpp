@@ -66,16 +66,25 @@ bool FeatureSearch::orient_vertex_face(const Side& side, std::int32_t vertex, st
                                        Meeting& m) const noexcept {
   const Vec3 away = m.p - m.q;
   const double distance = away.norm();
-  // On an edge or a corner itself all faces around bear, in a fold together.
-  if (distance <= kTouching) m.feature_q = {FeatureKind::kFace, triangle};
-  if (!is_local_minimum(side.q, m.feature_q, m.q, away, kStrict)) return false;
+  const bool touches = distance <= kTouching;
+  // On an edge or a corner itself all faces around bear: as one, whichever of them rounding has found, or, where they
+  // look to different sides, each for itself.
+  Vec3 common = Vec3::Zero();
+  if (touches) {
+    m.feature_q = touching_feature(side.q, triangle, w);
+    if (!side.q.two_sided) common = compute_common_normal(side.q, m.feature_q);
+    if (common.isZero(0.0)) m.feature_q = {FeatureKind::kFace, triangle};
+  }
+  const bool as_one = !common.isZero(0.0);
+  if (!as_one && !is_local_minimum(side.q, m.feature_q, m.q, away, kStrict)) return false;
   const Vec3& face = side.q.face_normal(triangle);
   const double height = away.dot(face);
   // Right above or below its border counts as on the face: meshes of equal make meet like that.
   constexpr double kUpright = 1e-6;
-  const bool on_face = m.feature_q.kind == FeatureKind::kFace || (away - height * face).norm() <= kUpright * distance;
-  m.normal = on_face ? face : Vec3(away / distance);
-  bool behind = height < 0.0;
+  const bool on_face =
+      as_one || m.feature_q.kind == FeatureKind::kFace || (away - height * face).norm() <= kUpright * distance;
+  m.normal = as_one ? common : on_face ? face : Vec3(away / distance);
+  bool behind = height < 0.0 && !touches;
   if (side.q.two_sided) {
     if (on_face && behind) m.normal = -face;
     if (!(distance > 0.0) && m.motion.dot(face) > 0.0) m.normal = -face;
