@@ -341,6 +341,13 @@ bool FemBody::factor(int which) noexcept {
   return good;
 }
 
+bool FemBody::factor_instead(int which, double h) noexcept {
+  if (as_size(which) >= time_steps_.size()) return false;
+  time_steps_[which] = h;
+  if (which == 0) has_first_system_ = false;
+  return factor(which);
+}
+
 FemBody::Times FemBody::times() const noexcept {
   Times times{forces_ns_, 0};
   for (std::size_t which = 0; which < time_steps_.size(); ++which) {

@@ -71,6 +71,19 @@ struct Block {
   }
 };
 
+// Steps ahead need A(h) of a time step that the model has not, with the stiffness that it has.
+TEST(Reduction, FactorInsteadOfAnotherIsThatOfItsTimeStep) {
+  Block block;
+  block.turn(0.3);
+  const Eigen::MatrixXd b = make_random(3 * block.body.node_count(), 2, 3), wanted = block.answer(0.02, b);
+  block.body.linearise(std::array{0.05, 0.001});
+  block.turn(0.1);  // not linearised again
+  ASSERT_TRUE(block.body.factor_instead(1, 0.02));
+  Eigen::MatrixXd x = b;
+  block.body.solve(1, x);
+  EXPECT_LT((x - wanted).norm(), 1e-12 * wanted.norm());
+}
+
 // The first two models are of the same tick, and the fast loop goes on with the first while the second is made: only
 // their numbers tell whose states it speaks of.
 TEST(Reduction, StatesAreThoseOfTheModelWithTheirNumber) {

@@ -21,4 +21,13 @@ inline std::span<Vec3> as_nodes(Eigen::VectorXd& v) noexcept {
   return {reinterpret_cast<Vec3*>(v.data()), static_cast<std::size_t>(v.size() / 3)};
 }
 
+/// Each node's part of a vector times `find(node)`, 3 × 3.
+template <typename Find>
+void turn_nodes(Eigen::Ref<Eigen::VectorXd> nodes, const Find& find) {
+  for (Eigen::Index i = 0; i < nodes.size() / 3; ++i) {
+    auto x = nodes.segment<3>(3 * i);
+    x = Vec3(find(static_cast<std::size_t>(i)) * x);
+  }
+}
+
 }  // namespace palpate::reduced

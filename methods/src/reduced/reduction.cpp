@@ -16,15 +16,6 @@ constexpr int kLoads = 32;            // vertices whose answers to a lasting for
 constexpr int kQuickLoads = 10;       // and to one within a tick
 constexpr int kLargeBody = 4500;      // nodes; some 20,000 tets
 
-/// Each node's part of a vector times `find(node)`, 3 × 3.
-template <typename Find>
-void turn(Eigen::Ref<Eigen::VectorXd> nodes, const Find& find) {
-  for (Eigen::Index i = 0; i < nodes.size() / 3; ++i) {
-    auto x = nodes.segment<3>(3 * i);
-    x = Vec3(find(static_cast<std::size_t>(i)) * x);
-  }
-}
-
 }  // namespace
 
 Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* second)
@@ -105,8 +96,8 @@ void Reduction::follow(const FastState& fast) {
   for (std::size_t i = 0; i < turns_.size(); ++i) turns_[i] = Eigen::Map<const Mat3>(&fast.motion.turns[9 * i]);
   Eigen::VectorXd place = known->Phi * Vector(fast.motion.since.data(), kMaxStates);
   Eigen::VectorXd velocity = known->Phi * speed_;
-  turn(place, [&](std::size_t i) { return turns_[i]; });
-  turn(velocity, [&](std::size_t i) { return turns_[i]; });
+  turn_nodes(place, [&](std::size_t i) { return turns_[i]; });
+  turn_nodes(velocity, [&](std::size_t i) { return turns_[i]; });
   place += Vector(fast.motion.places.data(), place.size());
   if (!place.allFinite() || !velocity.allFinite()) return;
   followed_ = &*known;
@@ -134,7 +125,7 @@ void Reduction::compute_turned(std::span<const Vec3> places, int thread, Eigen::
 
 /// From the world's frame, where the body is, to the nodes' frames where it is linearised: Rᵀ.
 void Reduction::turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const {
-  turn(nodes, [&](std::size_t i) { return Mat3(ahead_turned_[i] * start_turned_[i].transpose()); });
+  turn_nodes(nodes, [&](std::size_t i) { return Mat3(ahead_turned_[i] * start_turned_[i].transpose()); });
 }
 
 /// The patch: what is near the tools, what was pushed in the last period, hardest first, and what is near other bodies.
@@ -180,127 +171,6 @@ void Reduction::choose_vertices(const Distances& distances) {
   }
   std::stable_sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.rank > b.rank; });
   if (loads_.size() > 3 * kLoads) loads_.resize(3 * kLoads);
-}
-
-/// How far the states go in the time `ahead` [s] if the forces of the last period go on, and until the next model comes
-/// and while it is used. How the nodes move then its basis should have.
-Reduction::WayAhead Reduction::predict_states(double ahead) {
-  const Basis& b = *followed_;
-  const int r = b.states;
-  const auto Phi = b.Phi.leftCols(r);
-  force_ = start_elastic_ + b.force + push_force_;
-  turn(force_, [&](std::size_t i) { return Mat3(turns_[i].transpose()); });
-  const Eigen::VectorXd push = Phi.transpose() * force_;
-  Eigen::MatrixXd samples = Eigen::MatrixXd::Zero(r, kSamples);
-  Eigen::VectorXd q = Eigen::VectorXd::Zero(r), at_ahead = q, speed = speed_.head(r), change(r);
-  // It is used for a slow period, in the middle of which `ahead` is.
-  const double end = ahead + 0.5 * (slow_period_ - dt_);
-  predicted_.setZero(place_.size(), kSamples);
-  int sample = 0;
-  for (double t = 0.5 * dt_; t < end; t += dt_) {
-    if (t < ahead) at_ahead = q;
-    if (sample < kSamples && t > end - slow_period_ + sample * slow_period_ / (kSamples - 1) - dt_) {
-      samples.col(sample) = q;
-      predicted_.col(sample++).noalias() = Phi * speed;
-    }
-    change = push - b.damping_one * speed;
-    change.noalias() -= b.K * (q + (dt_ + b.damping_stiffness) * speed);
-    if (b.has_D) change.noalias() -= b.D * speed;
-    subtract_turning(b.turning, q, change);
-    speed += change;
-    q += dt_ * speed;
-  }
-  return {at_ahead, samples};
-}
-
-/// RΦ of the model that the fast loop has times these states.
-Eigen::VectorXd Reduction::turn_way(const Eigen::VectorXd& states) const {
-  Eigen::VectorXd way = followed_->Phi.leftCols(states.size()) * states;
-  turn(way, [&](std::size_t i) { return turns_[i]; });
-  return way;
-}
-
-/// All forces, in frames that have not turned from the shape at rest, where the first and the last of these states have
-/// the nodes. In the second thread.
-void Reduction::ask_elements(const Eigen::MatrixXd& samples) {
-  force_changes_.resize(place_.size(), 2);
-  std::vector<Mat3> turned(turns_.size());
-  Eigen::VectorXd forces;
-  for (int k = 0; k < 2; ++k) {
-    Eigen::VectorXd place = turn_way(k == 0 ? samples.leftCols<1>() : samples.rightCols<1>());
-    place = place_ + limit_stretch(place) * place;
-    compute_turned(as_nodes(place), 1, forces, turned);
-    force_changes_.col(k) = forces + followed_->force;
-    turn(force_changes_.col(k), [&](std::size_t i) { return Mat3(turned[i].transpose()); });
-  }
-}
-
-/// The share of the way on which no edge of the surface changes by more than a part of its length.
-double Reduction::limit_stretch(const Eigen::VectorXd& way) const {
-  constexpr double kMostStretch = 0.2;
-  double most = kMostStretch;
-  const BodySurface surface = body_.surface();
-  const auto way_of = [&](int vertex) {
-    Vec3 out = Vec3::Zero();
-    for (const Weight& w : weights(vertex)) out += w.weight * way.segment<3>(3 * w.node);
-    return out;
-  };
-  for (const auto& t : surface.triangles) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      const int i = t[k], j = t[(k + 1) % 3];
-      const double length = (surface.positions[as_size(i)] - surface.positions[as_size(j)]).norm();
-      most = std::max(most, (way_of(i) - way_of(j)).norm() / length);
-    }
-  }
-  return kMostStretch / most;
-}
-
-/// Takes the body to where it will be, and begins to linearise it there.
-void Reduction::go_ahead(double ahead) {
-  place_ = flat(body_.positions());
-  compute_turned(body_.positions(), 0, start_elastic_, start_turned_);
-  ahead_place_ = place_;
-  elastic_ = start_elastic_;
-  ahead_turned_ = start_turned_;
-  predicted_.resize(place_.size(), 0);
-  force_changes_.resize(place_.size(), 0);
-  if (!(ahead > 0.0) || !followed_) return linearise();
-  const WayAhead way_ahead = predict_states(ahead);
-  Eigen::VectorXd way = turn_way(way_ahead.states);
-  way *= limit_stretch(way);
-  if (!way.allFinite() || !predicted_.allFinite()) {
-    predicted_.resize(place_.size(), 0);
-    return linearise();
-  }
-  // Edges are as long as the surface is now, so the body stays where it is until both have looked.
-  ahead_place_ += way;
-  const auto ask = [&] { ask_elements(way_ahead.samples); };
-  do_both(ask, [&] { compute_turned(as_nodes(ahead_place_), 0, elastic_, ahead_turned_); });
-  body_.set_positions(as_nodes(ahead_place_));
-  for (Eigen::Index k = 0; k < predicted_.cols(); ++k)
-    turn(predicted_.col(k), [&](std::size_t i) { return Mat3(ahead_turned_[i] * followed_->turned[i].transpose()); });
-  if (!force_changes_.allFinite()) force_changes_.resize(place_.size(), 0);
-  for (Eigen::Index k = 0; k < force_changes_.cols(); ++k) {
-    turn(force_changes_.col(k), [&](std::size_t i) { return ahead_turned_[i]; });
-    force_changes_.col(k) -= elastic_ + followed_->force;
-    clear_prescribed(force_changes_.col(k));
-  }
-  linearise();
-}
-
-/// Where the body has been taken.
-void Reduction::linearise() {
-  start_velocity_ = flat(body_.velocities());
-  turn_ahead(start_velocity_);
-  // Free motions are those from where the body is. What the forces ahead differ by from those that act there moves
-  // nothing yet: it is taken away for the time being, as if it came from outside.
-  const std::span<Vec3> outside = body_.external_forces();
-  const Eigen::VectorXd kept = flat(outside);
-  force_ = start_elastic_;
-  turn_ahead(force_);
-  flat(outside) += force_ - elastic_;
-  body_.begin_linearise(std::array{slow_period_, dt_});
-  flat(outside) = kept;
 }
 
 void Reduction::clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const {

@@ -93,13 +93,28 @@ class Reduction {
     Eigen::MatrixXd samples;  ///< and when the next model comes and while it is used
   };
   WayAhead predict_states(double ahead);
+  /// All nodes on their way ahead.
+  struct NodesAhead {
+    Eigen::VectorXd place, velocity, acceleration;  ///< [m, m/s, m/s²]
+    Eigen::VectorXd elastic;                        ///< forces of the elements there [N]
+    std::vector<Mat3> turned;                       ///< of those around each node, from their rest
+  };
+  /// A step of Newmark's family: h [s], γ and β.
+  struct StepAhead {
+    double h, gamma, beta;
+  };
+  void step_nodes(const StepAhead& step, NodesAhead& nodes);
+  bool predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::MatrixXd& velocities);
+  /// When a model is taken away that is linearised `ahead`, in the middle of the slow period for which it is used [s].
+  double end_of_use(double ahead) const noexcept { return ahead + 0.5 * (slow_period_ - dt_); }
   Eigen::VectorXd turn_way(const Eigen::VectorXd& states) const;
   void ask_elements(const Eigen::MatrixXd& samples);
   /// `thread` as in add_answers().
   void compute_turned(std::span<const Vec3> places, int thread, Eigen::VectorXd& forces, std::vector<Mat3>& turned);
   void linearise();
   void turn_ahead(Eigen::Ref<Eigen::VectorXd> nodes) const;
-  double limit_stretch(const Eigen::VectorXd& way) const;
+  enum class Way : std::uint8_t { kStraight, kTurning };
+  double limit_stretch(const Eigen::VectorXd& way, Way kind) const;
   void choose_vertices(const Distances& distances);
   void clear_prescribed(Eigen::Ref<Eigen::VectorXd> nodes) const;
   bool make_vectors();
@@ -194,8 +209,9 @@ class Reduction {
   Eigen::VectorXd place_;                    ///< of the nodes, at the tick that the model is of [m]
   Eigen::VectorXd ahead_place_;              ///< and where the body is linearised [m]
   Eigen::VectorXd start_velocity_;           ///< at that tick, in the nodes' frames where it is linearised [m/s]
-  static constexpr int kSamples = 3;
-  Eigen::MatrixXd predicted_;  ///< velocities when the model comes and later [m/s]; or none
+  static constexpr int kSamples = 3;         ///< of where the body will be while a model is used
+  static constexpr int kStepsAhead = 6;      ///< until then, of all nodes
+  Eigen::MatrixXd predicted_;                ///< velocities when the model comes and later [m/s]; or none
   /// What forces will have changed by when the model comes and when the next one does, in the nodes' frames [N]; or
   /// none. Nothing else tells the basis how a body yields to forces that turn with it.
   Eigen::MatrixXd force_changes_;

@@ -116,6 +116,9 @@ class FemBody : public Body {
   const BlockMatrix& stiffness() const noexcept { return stiffness_; }
   /// f of the last linearise(): elastic, damping, gravity and external forces [N].
   std::span<const Vec3> forces() const noexcept { return forces_; }
+  /// Factors A(h) of another time step [s] in the place of that one, with the stiffness of the last linearise(): what
+  /// is asked of `which` from then on is of h. False if it has no factor.
+  bool factor_instead(int which, double h) noexcept;
   /// x ← A(h)⁻¹ x for each column of x, three scalars a node, after linearise(). x is zero at prescribed nodes.
   void solve(int which, Eigen::Ref<Eigen::MatrixXd> x) noexcept;
   /// Room for solutions beside those of another thread, of one time step or of two.
