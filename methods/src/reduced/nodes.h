@@ -73,10 +73,10 @@ class Nodes {
   bool has_forces_ = false;       ///< a look has ended since begin()
   // Of the one that is going on.
   Phase phase_ = Phase::kPlace;
-  int at_ = 0;              ///< node or piece that is next
-  bool ended_ = false;      ///< in this tick
-  /// In the tick of a new model nothing is looked at: it has most to do, and where a body has just begun is known to the
-  /// last bit, while a look has nodes in single precision.
+  int at_ = 0;          ///< node or piece that is next
+  bool ended_ = false;  ///< in this tick
+  /// In the tick of a new model nothing is looked at: it has most to do, and where a body has just begun is known to
+  /// the last bit, while a look has nodes in single precision.
   bool rests_ = false;
   std::vector<Vec3> next_places_, next_forces_;
   std::vector<Vec3> next_moves_;  ///< ẋ of the nodes [m/s]

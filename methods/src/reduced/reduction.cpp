@@ -196,15 +196,16 @@ bool Reduction::make_model(const Wanted& wanted, const Distances& distances, Bod
   basis.turned = ahead_turned_;
   make_basis(basis);
   Eigen::MatrixXd true_stiffness;
-  constexpr int kBeside = 3 * kMaxStates / 5;  // of S, so that both take about as long
+  const int beside = (aged_ ? 3 : 2) * kMaxStates / 5;  // of S, so that both take about as long
   const auto fill_beside = [&] {
     fill(basis, out);
     fill_residuals(out);
-    fill_handover(before, basis, 0, kBeside, out);
+    fill_handover(before, basis, 0, beside, out);
+    factor_ahead(wanted.ahead);
   };
   do_both(fill_beside, [&] {
     if (!free_body_) true_stiffness = compute_true_stiffness(basis);
-    fill_handover(before, basis, kBeside, kMaxStates, out);
+    fill_handover(before, basis, beside, kMaxStates, out);
   });
   out.before = static_cast<double>(before.number);
   fill_turning(basis, true_stiffness, out);

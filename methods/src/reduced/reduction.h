@@ -105,6 +105,7 @@ class Reduction {
   };
   void step_nodes(const StepAhead& step, NodesAhead& nodes);
   bool predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::MatrixXd& velocities);
+  void factor_ahead(double ahead);
   /// When a model is taken away that is linearised `ahead`, in the middle of the slow period for which it is used [s].
   double end_of_use(double ahead) const noexcept { return ahead + 0.5 * (slow_period_ - dt_); }
   Eigen::VectorXd turn_way(const Eigen::VectorXd& states) const;
@@ -211,7 +212,9 @@ class Reduction {
   Eigen::VectorXd start_velocity_;           ///< at that tick, in the nodes' frames where it is linearised [m/s]
   static constexpr int kSamples = 3;         ///< of where the body will be while a model is used
   static constexpr int kStepsAhead = 6;      ///< until then, of all nodes
-  Eigen::MatrixXd predicted_;                ///< velocities when the model comes and later [m/s]; or none
+  static constexpr double kFirstShare = 0.75;  ///< of a step: the first of them
+  double step_ahead_ = 0.0;                    ///< the others, for which there is a factor [s]; 0: there is none
+  Eigen::MatrixXd predicted_;                  ///< velocities when the model comes and later [m/s]; or none
   /// What forces will have changed by when the model comes and when the next one does, in the nodes' frames [N]; or
   /// none. Nothing else tells the basis how a body yields to forces that turn with it.
   Eigen::MatrixXd force_changes_;

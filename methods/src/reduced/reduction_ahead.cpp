@@ -53,9 +53,14 @@ void Reduction::step_nodes(const StepAhead& step, NodesAhead& nodes) {
   Eigen::VectorXd next = nodes.elastic + followed_->force + push_force_ + mass_.cwiseProduct(nodes.acceleration);
   for (Eigen::VectorXd* x : {&way, &speed, &next}) turn_nodes(*x, to_model);
   Eigen::VectorXd held(way.size());
+  if (rayleigh_) {  // K (way + β speed) + αM speed
+    way += rayleigh_->beta * speed;
+    next -= rayleigh_->alpha * mass_.cwiseProduct(speed);
+  } else {
+    body_.multiply_damping(speed, held);
+    next -= held;
+  }
   body_.stiffness().multiply(way, held);
-  next -= held;
-  body_.multiply_damping(speed, held);
   next -= held;
   clear_prescribed(next);
   body_.solve(kTick, next, scratch_[0]);
@@ -71,14 +76,14 @@ void Reduction::step_nodes(const StepAhead& step, NodesAhead& nodes) {
 /// when the next model comes and while it is used. States cannot tell the basis what it lacks: where it keeps a body
 /// from bending, they do not bend either. False if it is not known, as of a large body, which has no factor of now.
 ///
-/// The factor takes the place of A(dt)'s, which the last model needs no longer. The first step is one of implicit Euler
+/// The factor is that of factor_ahead(). The first step is one of implicit Euler
 /// (γ = β = 1), which has no use for an acceleration and takes out what is locked in the states now. The others are
 /// generalised α (Chung & Hulbert 1993) with αm = −1, αf = 0: of second order, and what is stiff dies away at once.
 /// There γ = 3/2, and β = 9/8 instead of 1, so that 2M + γhD + βh²K is γh A(3h/4), which is Euler's matrix too.
 bool Reduction::predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::MatrixXd& velocities) {
-  constexpr double kFirst = 0.75;
-  const double end = end_of_use(ahead), h = end / (kStepsAhead - 1 + kFirst);
-  if (aged_ || !body_.factor_instead(kTick, kFirst * h)) return false;
+  const double end = end_of_use(ahead), h = step_ahead_;
+  if (!(h > 0.0)) return false;
+  const int steps = std::clamp(static_cast<int>(std::lround(end / h + 1.0 - kFirstShare)), 1, 2 * kStepsAhead);
   NodesAhead nodes{place_, flat(body_.velocities()), Eigen::VectorXd::Zero(place_.size()), start_elastic_,
                    start_turned_};
   place = place_;
@@ -93,11 +98,18 @@ bool Reduction::predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::Matri
     }
   };
   take(0.0);
-  for (int k = 0; k < kStepsAhead; ++k) {
-    step_nodes(k == 0 ? StepAhead{kFirst * h, 1.0, 1.0} : StepAhead{h, 1.5, 1.125}, nodes);
-    take((k + kFirst) * h);
+  for (int k = 0; k < steps; ++k) {
+    step_nodes(k == 0 ? StepAhead{kFirstShare * h, 1.0, 1.0} : StepAhead{h, 1.5, 1.125}, nodes);
+    take((k + kFirstShare) * h);
   }
   return place.allFinite() && velocities.allFinite();
+}
+
+/// The factor by which all nodes will be stepped ahead for the next model, if that is used for as long as this one. It
+/// takes the place of A(dt)'s, which this model needs no longer.
+void Reduction::factor_ahead(double ahead) {
+  const double h = end_of_use(ahead) / (kStepsAhead - 1 + kFirstShare);
+  step_ahead_ = h > 0.0 && !aged_ && body_.factor_instead(kTick, kFirstShare * h) ? h : 0.0;
 }
 
 /// RΦ of the model that the fast loop has times these states.
