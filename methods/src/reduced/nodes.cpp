@@ -47,7 +47,7 @@ Nodes::Nodes(std::unique_ptr<ElasticForces> elements, int nodes, double dt)
       chunk_(Eigen::VectorXf::Zero(3 * kChunk)),
       second_chunk_(chunk_) {}
 
-/// pull = ΦᵀRᵀf + (K + T) q_e.
+/// pull = ΦᵀRᵀf + (K + T) q_e. Where q_e is zero it is the force.
 void Nodes::set_pull(const BodyView<const double>& model) noexcept {
   const int r = static_cast<int>(model.states);
   scratch_.setZero();
@@ -67,7 +67,7 @@ void Nodes::begin(const BodyView<const double>& model) noexcept {
   base_.setZero();
   force_ = model.start_force;
   lacked_.setZero();
-  set_pull(model);
+  pull_ = force_;
   guard_.forget();
   phase_ = Phase::kPlace;
   at_ = 0;
@@ -97,7 +97,7 @@ void Nodes::carry(const BodyView<const double>& model, Eigen::VectorXd& q, Eigen
     project(model, forces_, turns_, 0, count());
     force_ = sum_.cast<double>();
   }
-  set_pull(model);
+  pull_ = force_;
   if (phase_ == Phase::kProject) {
     at_ = 0;
     sum_.setZero();
