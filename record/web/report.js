@@ -4,6 +4,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const dashes = [[], [9, 4], [3, 3], [12, 3, 3, 3], [6, 2], [14, 5, 5, 5], [2, 2, 6, 2], [1, 3]];
+  const kColours = 11;  // --c0 … of the style sheet, as many as there are methods
   const methods = [...new Set(data.plots.flatMap(p => p.series.filter(s => s.style === "method").map(s => s.name)))];
   const hidden = new Set();
   let drawn = [];  // {setShown(), destroy(), resize()} of every plot that is shown
@@ -19,7 +20,7 @@
     if (series.style === "surface") return { color: css("--surface"), dash: [], width: 4 };
     if (series.style === "limit") return { color: css("--soft"), dash: [6, 4], width: 1.2 };
     const i = methods.indexOf(series.name);
-    return { color: css(`--c${i % 8}`), dash: dashes[(i + Math.floor(i / 8)) % dashes.length], width: 1.6 };
+    return { color: css(`--c${i % kColours}`), dash: dashes[(i + Math.floor(i / dashes.length)) % dashes.length], width: 1.6 };
   }
 
   // ---- numbers ----
@@ -141,7 +142,7 @@
     plot.series.forEach(s => {
       const { color, dash, width: lineWidth } = look(s);
       options.series.push({
-        label: s.name, stroke: color, dash, width: lineWidth, spanGaps: !shared, show: !hidden.has(s.name),
+        label: s.name, stroke: color, dash, width: lineWidth, spanGaps: lines || !shared, show: !hidden.has(s.name),
         points: { show: lines, size: 6 },
         paths: histogram ? uPlot.paths.stepped({ align: 1 }) : undefined,
         value: (u, v) => (histogram && v === 0.5 ? "0" : digits(v)),
