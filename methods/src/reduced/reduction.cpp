@@ -40,7 +40,8 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
   elastic_ = start_elastic_ = force_ = push_force_ = Eigen::VectorXd::Zero(n);
   impulses_.assign(3 * as_size(vertices), 0.0);
   push_ = impulses_;
-  for (int i = 0; i < body.node_count(); ++i) free_body_ = free_body_ && !body.is_prescribed(i);
+  for (int i = 0; i < body.node_count(); ++i) unknowns_ += body.is_prescribed(i) ? 0 : 3;
+  free_body_ = unknowns_ == 3 * body.node_count();
   mass_.resize(n);
   const double alpha = body.damping_masses()[0] / body.masses()[0];
   bool uniform = body.uniform_stiffness_damping().has_value();

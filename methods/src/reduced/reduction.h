@@ -186,6 +186,7 @@ class Reduction {
   std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
   bool free_body_ = true;                ///< nothing holds it
   bool large_ = false;                   ///< so large that fewer states have to do
+  int unknowns_ = 0;                     ///< of the nodes that can move
   double spacing_ = 0.0;                 ///< of the surface's vertices [m]
   BlockRows rows_;
   // Vectors that a basis is made of. The first `must_` have to be in it, and of those the first `own_` are the states'

@@ -106,10 +106,11 @@ bool Reduction::predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::Matri
 }
 
 /// The factor by which all nodes will be stepped ahead for the next model, if that is used for as long as this one. It
-/// takes the place of A(dt)'s, which this model needs no longer.
+/// takes the place of A(dt)'s, which this model needs no longer. None for a body so small that its states can do all:
+/// they foresee all, tick by tick.
 void Reduction::factor_ahead(double ahead) {
   const double h = end_of_use(ahead) / (kStepsAhead - 1 + kFirstShare);
-  step_ahead_ = h > 0.0 && !aged_ && body_.factor_instead(kTick, kFirstShare * h) ? h : 0.0;
+  step_ahead_ = h > 0.0 && !aged_ && unknowns_ > kMaxStates && body_.factor_instead(kTick, kFirstShare * h) ? h : 0.0;
 }
 
 /// RΦ of the model that the fast loop has times these states.
