@@ -115,6 +115,37 @@ TEST(StickingBlock, DoesNotCreepByTheSolversTolerance) {
   EXPECT_LT((position_of(slope.world, slope.block) - start).norm(), 2e-6);
 }
 
+// A step begins with the forces of the last one. Its solver here does nothing, so that the guess is what comes out:
+// what friction or a contact cannot give is cut off, the rest is as it was.
+TEST(RestingBlock, GuessIsOfForcesThatContactsCanGive) {
+  const double mu = 0.5;
+  WorldSettings settings;
+  settings.solver.max_iterations = 0;
+  World world(settings);
+  add_plane(world, mu);
+  BrickOptions o;
+  o.friction = mu;
+  o.pose.position = Vec3(0.0, 0.05, 0.0);
+  add_brick(world, o);
+  world.prepare();
+  const struct {
+    Vec3 last, guess;
+  } cases[] = {{Vec3(0.3, 1.0, -0.2), Vec3(0.3, 1.0, -0.2)},
+               {Vec3(1.2, 2.0, -1.6), Vec3(0.6, 2.0, -0.8)},
+               {Vec3(0.3, -1.0, 0.0), Vec3::Zero()}};
+  for (const auto& c : cases) {
+    run(world, kStep, kStep);
+    ContactMemory memory = world.memory();
+    ASSERT_EQ(memory.contacts.size(), 4U);
+    const double up = memory.contacts[0].normal.y();
+    for (Vec3& force : memory.contact_forces) force = up * c.last;
+    world.set_memory(memory);
+    run(world, kStep, kStep);
+    ASSERT_EQ(world.memory().contacts.size(), 4U);
+    for (const Vec3& force : world.memory().contact_forces) EXPECT_LT((up * force - c.guess).norm(), 1e-12);
+  }
+}
+
 // A block at rest under a push below the limit: contact forces balance weight and push to 1e-6 of the weight.
 // The solver's tolerance over W = h²/m = 4e-6 m/N is its error in force.
 TEST(PushedBlock, ContactForceBalancesWeightAndPush) {
