@@ -229,6 +229,13 @@ TriangleTree::TriangleTree(TriangleMesh mesh) : mesh_(std::move(mesh)) {
   require_sound(mesh_);
   Builder build(*this);
   fill_adjacency();
+  block_of_.resize(mesh_.triangles.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    for (const std::int32_t t : blocks_[b].triangle) {
+      if (t >= 0) block_of_[t] = static_cast<std::int32_t>(b);
+    }
+  }
+  is_stale_.assign(blocks_.size() + nodes_.size(), 0);
   update_boxes();
 }
 
@@ -249,6 +256,29 @@ bool TriangleTree::refit(std::span<const Vec3> vertices) noexcept {
   if (vertices.size() != mesh_.vertices.size()) return false;
   std::copy(vertices.begin(), vertices.end(), mesh_.vertices.begin());
   update_boxes();
+  return true;
+}
+
+bool TriangleTree::refit(std::span<const Vec3> vertices, std::span<const std::int32_t> moved) noexcept {
+  if (vertices.size() != mesh_.vertices.size()) return false;
+  for (const std::int32_t v : moved) {
+    mesh_.vertices[v] = vertices[v];
+    for (std::int32_t at = vertex_begin_[v]; at < vertex_begin_[v + 1]; ++at)
+      is_stale_[block_of_[vertex_triangle_[at]]] = 1;
+  }
+  // Boxes stay relative to the centre of the last whole refit, which may be any point.
+  const std::size_t blocks = blocks_.size();
+  for (int n = static_cast<int>(nodes_.size()) - 1; n >= 0; --n) {
+    for (int i = 0; i < child_count_[n]; ++i) {
+      const std::int32_t child = nodes_[n].child[i];
+      std::uint8_t& stale = is_stale_[child < 0 ? as_size(~child) : blocks + as_size(child)];
+      if (stale == 0) continue;
+      stale = 0;
+      update_child(n, i);
+      is_stale_[blocks + as_size(n)] = 1;
+    }
+  }
+  is_stale_[blocks] = 0;
   return true;
 }
 
@@ -276,29 +306,32 @@ TriangleTree::BlockBox TriangleTree::fill_block(Block& block) noexcept {
   return rounded;
 }
 
+/// The box of a child, from its triangles or from its own children's boxes.
+void TriangleTree::update_child(std::int32_t n, int i) noexcept {
+  Node& node = nodes_[n];
+  const std::int32_t child = node.child[i];
+  if (child < 0) {
+    const BlockBox box = fill_block(blocks_[~child]);
+    for (int axis = 0; axis < 3; ++axis) {
+      node.bounds[2 * axis][i] = box.lower[axis];
+      node.bounds[2 * axis + 1][i] = box.upper[axis];
+    }
+    return;
+  }
+  // Empty slots are inverted and do not count.
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto& lower = nodes_[child].bounds[2 * axis];
+    const auto& upper = nodes_[child].bounds[2 * axis + 1];
+    node.bounds[2 * axis][i] = *std::min_element(lower, lower + kWidth);
+    node.bounds[2 * axis + 1][i] = *std::max_element(upper, upper + kWidth);
+  }
+}
+
 /// Fills blocks and boxes from the vertices, children before parents.
 void TriangleTree::update_boxes() noexcept {
   origin_ = compute_bounding_box(mesh_.vertices).center();
   for (int n = static_cast<int>(nodes_.size()) - 1; n >= 0; --n) {
-    Node& node = nodes_[n];
-    for (int i = 0; i < child_count_[n]; ++i) {
-      const std::int32_t child = node.child[i];
-      if (child < 0) {
-        const BlockBox box = fill_block(blocks_[~child]);
-        for (int axis = 0; axis < 3; ++axis) {
-          node.bounds[2 * axis][i] = box.lower[axis];
-          node.bounds[2 * axis + 1][i] = box.upper[axis];
-        }
-      } else {
-        // Empty slots are inverted and do not count.
-        for (int axis = 0; axis < 3; ++axis) {
-          const auto& lower = nodes_[child].bounds[2 * axis];
-          const auto& upper = nodes_[child].bounds[2 * axis + 1];
-          node.bounds[2 * axis][i] = *std::min_element(lower, lower + kWidth);
-          node.bounds[2 * axis + 1][i] = *std::max_element(upper, upper + kWidth);
-        }
-      }
-    }
+    for (int i = 0; i < child_count_[n]; ++i) update_child(n, i);
   }
 }
 

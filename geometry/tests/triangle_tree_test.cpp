@@ -197,6 +197,39 @@ TEST(TriangleTree, RefitEqualsRebuild) {
   }
 }
 
+TEST(TriangleTree, RefitOfWhatMovedEqualsRefitOfAll) {
+  std::mt19937_64 random(10);
+  TriangleTree part(make_noisy_sphere(1.0, 2000, 0.05, 3)), whole(part.mesh());
+  TriangleMesh bent = part.mesh();
+  std::vector<std::int32_t> moved;
+  for (int round = 0; round < 5; ++round) {
+    // A cap of the sphere, each time another one.
+    const Vec3 towards = random_vector(random).normalized();
+    moved.clear();
+    for (std::size_t v = 0; v < bent.vertices.size(); ++v) {
+      if (bent.vertices[v].dot(towards) < 0.5) continue;
+      bent.vertices[v] += 0.3 * random_vector(random);
+      moved.push_back(static_cast<std::int32_t>(v));
+    }
+    ASSERT_FALSE(moved.empty());
+    ASSERT_TRUE(part.refit(bent.vertices, moved));
+    ASSERT_TRUE(whole.refit(bent.vertices));
+    for (int q = 0; q < 500; ++q) {
+      const Vec3 a = 1.5 * random_vector(random), b = a + random_vector(random);
+      SegmentHit hit, expected;
+      ASSERT_EQ(part.find_first_hit(a, b, hit), whole.find_first_hit(a, b, expected));
+      EXPECT_EQ(hit.t, expected.t);
+      EXPECT_EQ(hit.triangle, expected.triangle);
+      ClosestPoint c, d;
+      ASSERT_EQ(part.find_closest(a, 0.7, c), whole.find_closest(a, 0.7, d));
+      EXPECT_EQ(c.triangle, d.triangle);
+      EXPECT_EQ(c.point, d.point);
+      EXPECT_EQ(part.signed_distance(a), whole.signed_distance(a));
+    }
+  }
+  EXPECT_FALSE(part.refit(std::span(bent.vertices).first(5), moved));
+}
+
 TEST(TriangleTree, SignedDistanceOfASphereIsRadiusLess) {
   const double radius = 0.1;
   const TriangleTree tree(make_sphere(radius, 20));

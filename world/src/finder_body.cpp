@@ -185,7 +185,7 @@ void FinderBody::add_travel(double way) noexcept {
 /// `now` and `next` hold the whole surface as it is.
 void FinderBody::choose_fresh(const FreshSurface& part) noexcept {
   fresh_version_ = part.version;
-  boxes_whole_ = false;
+  boxes_whole_ = surface_tree_whole_ = false;
   ++choices;
   const auto moves = [&](std::int32_t v) { return v >= 0 && is_fresh_[as_size(v)] != 0; };
   for (std::size_t p = 0; p < is_stray.size(); ++p) {
@@ -417,8 +417,9 @@ bool FinderBody::find_inside(const Vec3& p, double max_depth, Inside& out) noexc
   if (convex) return find_inside_convex(p, max_depth, out);
   if (!surface_tree_) return false;
   if (!surface_tree_fresh_) {
-    surface_tree_->refit(now);
-    surface_tree_fresh_ = true;
+    const bool in_part = surface_tree_whole_ && fresh_vertices.size() < features.vertices().size();
+    in_part ? surface_tree_->refit(now, fresh_vertices) : surface_tree_->refit(now);
+    surface_tree_fresh_ = surface_tree_whole_ = true;
   }
   const bool turned = rigid != nullptr;
   const Vec3 q = turned ? Vec3(pose.rotation.conjugate() * (p - pose.position)) : p;

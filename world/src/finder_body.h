@@ -74,6 +74,7 @@ class FinderBody {
   /// Whether no force moves the body there: the whole body cannot move, or all nodes that carry the foot are
   /// prescribed.
   bool is_held(const FootRef& foot) noexcept;
+  bool is_soft() const noexcept { return body && body->block_count() > 2; }
   bool is_fixed() const noexcept { return is_plane() || body->block_count() == 0; }
   bool has_faces() const noexcept { return features.triangle_count() > 0; }
   bool is_closed() const noexcept { return features.is_closed() && !two_sided; }
@@ -132,7 +133,8 @@ class FinderBody {
   std::vector<BoundingBox> primitive_boxes_;
   std::optional<TriangleTree> surface_tree_;  ///< of a rigid body in its own frame
   bool tree_fresh_ = false, surface_tree_fresh_ = false;
-  bool boxes_whole_ = false;  ///< primitives that are not fresh have theirs where they are
+  bool surface_tree_whole_ = true;  ///< it has the vertices that are not fresh where they are
+  bool boxes_whole_ = false;        ///< primitives that are not fresh have theirs where they are
   /// A thing of one place of the surface, and the number of the update it is of.
   template <typename Thing>
   struct Known {
