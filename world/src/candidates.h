@@ -58,6 +58,7 @@ void find_feature_contacts(PairContacts& pair);  ///< any others; a may be b: it
 
 struct ReductionScratch {
   std::vector<int> order, kept;
+  std::vector<std::pair<double, std::uint64_t>> places;  ///< of each candidate in the order: its height, and a hash
   std::vector<Candidate> chosen;
   std::vector<std::uint64_t> features;
 };

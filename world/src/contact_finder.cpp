@@ -38,7 +38,8 @@ struct ContactFinder::Data {
   PairContacts pair;
   ReductionScratch scratch;
   std::vector<PairMemory> memories;  ///< of some pairs; a pair that has none is looked at anew in every find()
-  std::vector<std::pair<double, Contact>> found;  ///< with its lowest gap
+  std::vector<std::pair<std::uint64_t, int>> ids;  ///< of a pair's candidates, and which those are
+  std::vector<std::pair<double, Contact>> found;   ///< with its lowest gap
   std::vector<double> gaps;
   std::span<const std::uint64_t> bearing;
 
@@ -67,6 +68,8 @@ void ContactFinder::Data::reserve() {
   scratch.kept.reserve(count);
   scratch.chosen.reserve(count);
   scratch.features.reserve(count);
+  scratch.places.reserve(count);
+  ids.reserve(count);
   found.reserve(count);
   gaps.reserve(count);
 }
@@ -154,8 +157,11 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
     find_feature_contacts(pair);
   }
   // Where nothing can yield, an overlap is nobody's to mend.
-  std::erase_if(pair.candidates,
-                [this](const Candidate& c) { return pair.a->is_held(c.foot_a) && pair.b->is_held(c.foot_b); });
+  const bool a_last = pair.a->is_soft();  // whose feet are the dearer ones to look at
+  std::erase_if(pair.candidates, [&](const Candidate& c) {
+    return a_last ? pair.b->is_held(c.foot_b) && pair.a->is_held(c.foot_a)
+                  : pair.a->is_held(c.foot_a) && pair.b->is_held(c.foot_b);
+  });
   for (const ClearPlace& clear_place : clear) {
     if (clear_place.pair != indices) continue;
     std::erase_if(pair.candidates, [&](const Candidate& c) {
@@ -169,21 +175,21 @@ void ContactFinder::Data::find_pair_contacts(const BodyPair& indices, bool backw
   const auto id_of = [&](const Candidate& c) { return mix_bits(pair_bits ^ c.feature); };
   for (Candidate& c : pair.candidates) c.bears = std::binary_search(bearing.begin(), bearing.end(), id_of(c));
   // A manifold is as small as it can be.
-  const auto is_soft = [](const FinderBody& body) { return body.body && body.body->block_count() > 2; };
   const int most =
-      is_soft(*pair.a) || is_soft(*pair.b) ? settings.max_contacts_per_soft_pair : settings.max_contacts_per_pair;
+      pair.a->is_soft() || pair.b->is_soft() ? settings.max_contacts_per_soft_pair : settings.max_contacts_per_pair;
   if (!convex && pair.a != pair.b) remove_contradictions(pair.candidates, scratch);
   if (!convex) reduce_candidates(pair.candidates, settings.size_of_place(), most, scratch);
-  const std::size_t first = found.size();
-  for (const Candidate& candidate : pair.candidates) {
+  ids.clear();
+  for (const Candidate& c : pair.candidates) ids.emplace_back(id_of(c), static_cast<int>(ids.size()));
+  std::sort(ids.begin(), ids.end());
+  for (const auto& [id, k] : ids) {
+    const Candidate& candidate = pair.candidates[as_size(k)];
     Contact c = make_contact(pair, candidate);
     c.body_a = indices[0];
     c.body_b = indices[1];
-    c.id = id_of(candidate);
+    c.id = id;
     if (std::isfinite(c.gap) && c.normal.allFinite()) found.emplace_back(candidate.lowest, c);
   }
-  std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
-            [](const auto& x, const auto& y) { return x.second.id < y.second.id; });
 }
 
 FindReport ContactFinder::Data::find_all(bool backwards, std::vector<Contact>& out) {

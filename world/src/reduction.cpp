@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iterator>
 #include <numbers>
+#include <numeric>
 #include <tuple>
 
 #include "candidates.h"
@@ -13,15 +14,27 @@ Vec3 middle(const Candidate& c) noexcept {
   return 0.5 * (c.point_a + c.point_b);
 }
 
-/// Each feature pair once, the lowest. Of equal ones that on the first triangle, in whatever order they were found.
-void remove_duplicates(std::vector<Candidate>& c) {
-  const auto order = [](const Candidate& x) {
+/// 0 to count − 1.
+void fill_numbers(std::size_t count, std::vector<int>& out) {
+  out.resize(count);
+  std::iota(out.begin(), out.end(), 0);
+}
+
+/// Each feature pair once, the lowest, ordered by feature. Of equal ones that on the first triangle, in whatever order
+/// they were found.
+void remove_duplicates(std::vector<Candidate>& c, ReductionScratch& scratch) {
+  const auto order = [&c](int i) {
+    const Candidate& x = c[as_size(i)];
     return std::tuple(x.feature, x.lowest, x.foot_a.element, x.foot_b.element);
   };
-  std::sort(c.begin(), c.end(), [&](const Candidate& x, const Candidate& y) { return order(x) < order(y); });
-  c.erase(
-      std::unique(c.begin(), c.end(), [](const Candidate& x, const Candidate& y) { return x.feature == y.feature; }),
-      c.end());
+  fill_numbers(c.size(), scratch.order);
+  std::sort(scratch.order.begin(), scratch.order.end(), [&](int i, int j) { return order(i) < order(j); });
+  scratch.chosen.clear();
+  for (const int i : scratch.order) {
+    if (scratch.chosen.empty() || scratch.chosen.back().feature != c[as_size(i)].feature)
+      scratch.chosen.push_back(c[as_size(i)]);
+  }
+  c.swap(scratch.chosen);
 }
 
 /// Which to ask first: the lowest of all, the outermost around it (the corners of a flat patch, on which it would
@@ -30,15 +43,13 @@ void remove_duplicates(std::vector<Candidate>& c) {
 /// Heights count in sixteenths of the spacing, and within one a hash decides: it is the same in each step, so that of
 /// many nearly equal candidates the same are taken again.
 /// Returns how many the lowest and the outermost are.
-std::size_t make_order(const std::vector<Candidate>& c, double spacing, std::vector<int>& order) {
-  order.resize(c.size());
-  for (std::size_t i = 0; i < c.size(); ++i) order[i] = static_cast<int>(i);
-  const auto level = [&](int i) { return std::floor(16.0 * c[as_size(i)].lowest / spacing); };
-  std::sort(order.begin(), order.end(), [&](int i, int j) {
-    const double x = level(i), y = level(j);
-    if (x != y) return x < y;
-    return mix_bits(c[as_size(i)].feature) < mix_bits(c[as_size(j)].feature);
-  });
+std::size_t make_order(const std::vector<Candidate>& c, double spacing, ReductionScratch& scratch) {
+  std::vector<int>& order = scratch.order;
+  fill_numbers(c.size(), order);
+  scratch.places.clear();
+  for (const Candidate& x : c) scratch.places.emplace_back(std::floor(16.0 * x.lowest / spacing), mix_bits(x.feature));
+  std::sort(order.begin(), order.end(),
+            [&](int i, int j) { return scratch.places[as_size(i)] < scratch.places[as_size(j)]; });
   const auto first = std::min_element(order.begin(), order.end(),
                                       [&](int i, int j) { return c[as_size(i)].lowest < c[as_size(j)].lowest; });
   std::rotate(order.begin(), first, first + 1);
@@ -145,8 +156,8 @@ void remove_contradictions(std::vector<Candidate>& c, ReductionScratch& scratch)
 
 void reduce_candidates(std::vector<Candidate>& c, double spacing, int max_count, ReductionScratch& scratch) {
   if (c.empty()) return;
-  remove_duplicates(c);
-  const std::size_t front = make_order(c, spacing, scratch.order);
+  remove_duplicates(c, scratch);
+  const std::size_t front = make_order(c, spacing, scratch);
   double radius = 0.25 * spacing;
   if (static_cast<int>(c.size()) > max_count) radius = std::max(radius, guess_spacing(c, max_count));
   // Normals all around may need more than max_count at any radius: then the first of the order stay.
