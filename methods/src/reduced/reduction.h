@@ -105,6 +105,8 @@ class Reduction {
   };
   void step_nodes(const StepAhead& step, NodesAhead& nodes);
   bool predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::MatrixXd& velocities);
+  int count_steps() const noexcept;    ///< of all nodes on their way ahead, which is two slow periods long …
+  int count_samples() const noexcept;  ///< … and of their velocities, in the second of those
   void factor_ahead(double ahead);
   /// When a model is taken away that is linearised `ahead`, in the middle of the slow period for which it is used [s].
   double end_of_use(double ahead) const noexcept { return ahead + 0.5 * (slow_period_ - dt_); }
@@ -211,8 +213,7 @@ class Reduction {
   Eigen::VectorXd place_;                    ///< of the nodes, at the tick that the model is of [m]
   Eigen::VectorXd ahead_place_;              ///< and where the body is linearised [m]
   Eigen::VectorXd start_velocity_;           ///< at that tick, in the nodes' frames where it is linearised [m/s]
-  static constexpr int kSamples = 3;         ///< of where the body will be while a model is used
-  static constexpr int kStepsAhead = 6;      ///< until then, of all nodes
+  static constexpr int kSamples = 3;         ///< of where the states have the body while a model is used
   static constexpr double kFirstShare = 0.75;  ///< of a step: the first of them
   double step_ahead_ = 0.0;                    ///< the others, for which there is a factor [s]; 0: there is none
   Eigen::MatrixXd predicted_;                  ///< velocities when the model comes and later [m/s]; or none

@@ -6,6 +6,16 @@
 
 // Where a body will be when its model comes and while that is used.
 namespace palpate::reduced {
+namespace {
+
+/// All nodes are stepped ahead in so many steps where a slow period is short: there is no time for more. While a longer
+/// one lasts the body sways on, and is held where the basis lacks a velocity: one more step for each millisecond.
+constexpr int kLeastSteps = 6, kMostSteps = 24;
+constexpr double kShortPeriod = 0.05, kPeriodForAStep = 0.001;  // [s]
+/// The most velocities that the basis is told of the time for which the model is used, in which half of the steps fall.
+constexpr int kMostSamples = 9;
+
+}  // namespace
 
 /// How far the states go until the body is linearised and while the model is used, if the forces of the last period go
 /// on. The fast loop will go that way until the model comes, for it has no other states; how fast nodes are on it goes
@@ -72,9 +82,10 @@ void Reduction::step_nodes(const StepAhead& step, NodesAhead& nodes) {
   compute_turned(as_nodes(nodes.place), 0, nodes.elastic, nodes.turned);
 }
 
-/// The same as predict_states() for all nodes, in a few steps: where the body is linearised, and how fast nodes are
-/// when the next model comes and while it is used. States cannot tell the basis what it lacks: where it keeps a body
-/// from bending, they do not bend either. False if it is not known, as of a large body, which has no factor of now.
+/// The same as predict_states() for all nodes, in count_steps() steps: where the body is linearised, and how fast nodes
+/// are when the next model comes and while it is used. States cannot tell the basis what it lacks: where it keeps a
+/// body from bending, they do not bend either. False if it is not known, as of a large body, which has no factor of
+/// now.
 ///
 /// The factor is that of factor_ahead(). The first step is one of implicit Euler
 /// (γ = β = 1), which has no use for an acceleration and takes out what is locked in the states now. The others are
@@ -83,16 +94,17 @@ void Reduction::step_nodes(const StepAhead& step, NodesAhead& nodes) {
 bool Reduction::predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::MatrixXd& velocities) {
   const double end = end_of_use(ahead), h = step_ahead_;
   if (!(h > 0.0)) return false;
-  const int steps = std::clamp(static_cast<int>(std::lround(end / h + 1.0 - kFirstShare)), 1, 2 * kStepsAhead);
+  const int samples = count_samples();
+  const int steps = std::clamp(static_cast<int>(std::lround(end / h + 1.0 - kFirstShare)), 1, 2 * count_steps());
   NodesAhead nodes{place_, flat(body_.velocities()), Eigen::VectorXd::Zero(place_.size()), start_elastic_,
                    start_turned_};
   place = place_;
-  velocities.resize(place_.size(), kSamples);
-  const auto take = [&](double t) {  // what is wanted of the nearest step
+  velocities.setZero(place_.size(), samples);  // one that lies beyond the last step is not in the basis
+  const auto take = [&](double t) {            // what is wanted of the nearest step
     const auto is_near = [&](double wanted) { return std::abs(t - wanted) <= 0.5001 * h; };
     if (is_near(ahead)) place = nodes.place;
-    for (int k = 0; k < kSamples; ++k) {
-      if (!is_near(std::max(0.0, end - slow_period_ * (kSamples - 1 - k) / (kSamples - 1)))) continue;
+    for (int k = 0; k < samples; ++k) {
+      if (!is_near(std::max(0.0, end - slow_period_ * (samples - 1 - k) / (samples - 1)))) continue;
       velocities.col(k) = nodes.velocity;
       turn_nodes(velocities.col(k), [&](std::size_t i) { return Mat3(nodes.turned[i].transpose()); });
     }
@@ -105,11 +117,21 @@ bool Reduction::predict_nodes(double ahead, Eigen::VectorXd& place, Eigen::Matri
   return place.allFinite() && velocities.allFinite();
 }
 
+int Reduction::count_steps() const noexcept {
+  if (large_) return kLeastSteps;  // it has fewer states, and a step of it takes long
+  const double longer = (slow_period_ - kShortPeriod) / kPeriodForAStep;
+  return static_cast<int>(std::lround(std::clamp(kLeastSteps + longer, double{kLeastSteps}, double{kMostSteps})));
+}
+
+int Reduction::count_samples() const noexcept {
+  return std::min(count_steps() / 2, kMostSamples);
+}
+
 /// The factor by which all nodes will be stepped ahead for the next model, if that is used for as long as this one. It
 /// takes the place of A(dt)'s, which this model needs no longer. None for a body so small that its states can do all:
 /// they foresee all, tick by tick.
 void Reduction::factor_ahead(double ahead) {
-  const double h = end_of_use(ahead) / (kStepsAhead - 1 + kFirstShare);
+  const double h = end_of_use(ahead) / (count_steps() - 1 + kFirstShare);
   step_ahead_ = h > 0.0 && !aged_ && unknowns_ > kMaxStates && body_.factor_instead(kTick, kFirstShare * h) ? h : 0.0;
 }
 
