@@ -15,6 +15,8 @@ constexpr double kFarSpacings = 1.5;  // beyond which nothing is near another bo
 constexpr int kLoads = 32;            // vertices whose answers to a lasting force may be in the basis
 constexpr int kQuickLoads = 10;       // and to one within a tick
 constexpr int kLargeBody = 4500;      // nodes; some 20,000 tets
+/// Large bodies have fewer states: everything that is done with all nodes takes their number, or its square.
+constexpr int kLargeBodyStates = 64;
 
 }  // namespace
 
@@ -53,6 +55,7 @@ Reduction::Reduction(FemBody& body, const Settings& settings, SecondThread* seco
   root_mass_ = mass_.cwiseSqrt();
   if (uniform) rayleigh_ = {alpha, *body.uniform_stiffness_damping()};
   large_ = body.node_count() > kLargeBody;
+  most_states_ = std::min(settings.states, large_ ? kLargeBodyStates : kMaxStates);
   if (rayleigh_ && (settings.factor_steps > 1 || (settings.factor_steps == 0 && large_))) {
     aged_.emplace(body, AgedFactors::Settings{{slow_period_, dt_}, alpha, rayleigh_->beta, settings.factor_steps});
     answer_memory_[kStep].emplace(n, 2 * kMaxStates);

@@ -22,13 +22,15 @@ namespace palpate::reduced {
 class Reduction {
  public:
   struct Settings {
-    double dt, slow_period;  ///< [s]
-    int factor_steps = 0;    ///< as in ReducedSettings
+    double dt, slow_period;   ///< [s]
+    int factor_steps = 0;     ///< as in ReducedSettings …
+    int states = kMaxStates;  ///< … likewise
   };
   /// `body` outlives it, and so does `second`, which does part of the work; null: all is done in the caller's thread.
   Reduction(FemBody& body, const Settings& settings, SecondThread* second);
 
   const FemBody& body() const noexcept { return body_; }
+  int most_states() const noexcept { return most_states_; }  ///< that a model may have
   /// Whether nothing moves a vertex, for each.
   std::vector<std::uint8_t> make_fixed() const;
 
@@ -188,6 +190,7 @@ class Reduction {
   std::vector<Load> loads_, quick_;      ///< whose answers may be in the basis, lasting and sudden ones
   bool free_body_ = true;                ///< nothing holds it
   bool large_ = false;                   ///< so large that fewer states have to do
+  int most_states_ = kMaxStates;         ///< that a basis may have
   int unknowns_ = 0;                     ///< of the nodes that can move
   double spacing_ = 0.0;                 ///< of the surface's vertices [m]
   BlockRows rows_;

@@ -132,7 +132,7 @@ int Reduction::count_samples() const noexcept {
 /// they foresee all, tick by tick.
 void Reduction::factor_ahead(double ahead) {
   const double h = end_of_use(ahead) / (count_steps() - 1 + kFirstShare);
-  step_ahead_ = h > 0.0 && !aged_ && unknowns_ > kMaxStates && body_.factor_instead(kTick, kFirstShare * h) ? h : 0.0;
+  step_ahead_ = h > 0.0 && !aged_ && unknowns_ > most_states_ && body_.factor_instead(kTick, kFirstShare * h) ? h : 0.0;
 }
 
 /// RΦ of the model that the fast loop has times these states.

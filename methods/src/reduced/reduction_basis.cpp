@@ -16,8 +16,6 @@ constexpr int kRigidMotions = 6;
 constexpr int kStateEchoes = 3;  // rounds of what follows on the states' own vectors
 /// So many more vectors than there is room for are made: of some little is new beside the others.
 constexpr int kSpare = 12;
-/// Large bodies have fewer states: everything that is done with all nodes takes their number, or its square.
-constexpr int kLargeBodyStates = 64;
 constexpr int kMaxVectors = kMaxStates + kSpare + kEchoes;
 /// A vector of which less than this share of its A-norm is new to the basis adds only rounding.
 constexpr double kLeastShare = 1e-4;
@@ -250,7 +248,7 @@ bool Reduction::make_vectors() {
   const auto begin_tick = [&] { has_tick = begin_answers(kTick); };
   do_both(begin_tick, [&] {
     has_step = begin_answers(kStep);
-    if (has_step) choose_loads((large_ ? kLargeBodyStates : kMaxStates) + kSpare - lasting);
+    if (has_step) choose_loads(std::max(0, most_states_ + kSpare - lasting));
   });
   if (!has_tick || !has_step) return false;
   const int end = lasting + static_cast<int>(loads_.size()), echoes = std::min<int>(kEchoes, end - lasting);
@@ -371,9 +369,8 @@ void Reduction::make_basis(Basis& basis) {
     mass_products_ += other_mass;
     mass_products_.triangularView<Eigen::StrictlyUpper>() = mass_products_.transpose();
   }
-  const VectorChoice choice(
-      compute_gram(system), {rank_.data(), as_size(count_)},
-      {.must = must_, .most = large_ ? kLargeBodyStates : kMaxStates, .least_share = kLeastShare});
+  const VectorChoice choice(compute_gram(system), {rank_.data(), as_size(count_)},
+                            {.must = must_, .most = most_states_, .least_share = kLeastShare});
   // The chosen vectors are Φ Lᵀ.
   chosen_ = choice.chosen();
   factor_ = choice.factor();

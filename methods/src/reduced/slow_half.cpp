@@ -13,7 +13,7 @@ SlowReduced::SlowReduced(const MethodContext& c, const Layout& layout)
   for (const int i : layout_.soft) {
     auto& body = dynamic_cast<FemBody&>(*world_.body(i));
     if (!second_ && body.allows_two_threads()) second_ = std::make_unique<SecondThread>();
-    reductions_.emplace_back(body, Reduction::Settings{c.dt, c.slow_period, settings.factor_steps},
+    reductions_.emplace_back(body, Reduction::Settings{c.dt, c.slow_period, settings.factor_steps, settings.states},
                              body.allows_two_threads() ? second_.get() : nullptr);
   }
 }
@@ -88,7 +88,8 @@ void SlowReduced::show_bytes(const std::byte* model_bytes, ModelView& view) cons
   if (model.valid == 0) return;
   for (std::size_t k = 0; k < layout_.soft.size(); ++k) {
     const BodyView<const double> body = layout_.reduced[k].view(model.numbers());
-    view.add({layout_.soft[k], static_cast<std::int32_t>(body.states), kMaxStates, static_cast<float>(body.left_out)});
+    view.add({layout_.soft[k], static_cast<std::int32_t>(body.states), reductions_[k].most_states(),
+              static_cast<float>(body.left_out)});
   }
 }
 
