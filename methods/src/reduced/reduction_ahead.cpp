@@ -12,8 +12,9 @@ namespace {
 /// one lasts the body sways on, and is held where the basis lacks a velocity: one more step for each millisecond.
 constexpr int kLeastSteps = 6, kMostSteps = 24;
 constexpr double kShortPeriod = 0.05, kPeriodForAStep = 0.001;  // [s]
-/// The most velocities that the basis is told of the time for which the model is used, in which half of the steps fall.
-constexpr int kMostSamples = 9;
+/// The most velocities that the basis is told of the time for which the model is used, in which half of the steps fall;
+/// and the states of which one may be such a velocity.
+constexpr int kMostSamples = 9, kStatesForASample = 12;
 
 }  // namespace
 
@@ -124,7 +125,7 @@ int Reduction::count_steps() const noexcept {
 }
 
 int Reduction::count_samples() const noexcept {
-  return std::min(count_steps() / 2, kMostSamples);
+  return std::min({count_steps() / 2, kMostSamples, std::max(kSamples, most_states_ / kStatesForASample)});
 }
 
 /// The factor by which all nodes will be stepped ahead for the next model, if that is used for as long as this one. It

@@ -11,7 +11,8 @@ namespace palpate::reduced {
 namespace {
 
 constexpr int kEchoes = 24;        // answers to lasting forces of which there is also what follows on them
-constexpr double kEchoRank = 0.3;  // where there is no room for all, the answers themselves matter more
+constexpr double kEchoRank = 0.3;  // where there is no room for all, the answers themselves matter more …
+constexpr int kFewStates = 60;     // … unless there are fewer states than this: then what may be touched matters less
 constexpr int kRigidMotions = 6;
 constexpr int kStateEchoes = 3;  // rounds of what follows on the states' own vectors
 /// So many more vectors than there is room for are made: of some little is new beside the others.
@@ -141,7 +142,8 @@ void Reduction::add_echoes(int of, int vectors, int first, int thread) {
 
 /// What follows on the answers to the first of the lasting loads, which are in the columns from `of` on.
 void Reduction::add_load_echoes(int of, int vectors, int first, int thread) {
-  for (int i = 0; i < vectors; ++i) rank_[as_size(first + i)] = kEchoRank * rank_[as_size(of + i)];
+  const double share = most_states_ < kFewStates ? 1.0 : kEchoRank;
+  for (int i = 0; i < vectors; ++i) rank_[as_size(first + i)] = share * rank_[as_size(of + i)];
   if (!aged_) return add_echoes(of, vectors, first, thread);
   C_.middleCols(first, vectors) = mass_.asDiagonal() * C_.middleCols(of, vectors);
   recall_answers(kStep, {loads_.data(), as_size(vectors)}, true, first);
