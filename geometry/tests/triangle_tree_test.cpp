@@ -173,6 +173,20 @@ TEST(TriangleTree, DegenerateTrianglesDoNotDisturb) {
   }
 }
 
+/// The same bits at a point and along a segment: answers do not depend on the tree.
+void expect_same_answers(const TriangleTree& tree, const TriangleTree& other, const Vec3& a, const Vec3& b) {
+  SegmentHit hit, expected;
+  ASSERT_EQ(tree.find_first_hit(a, b, hit), other.find_first_hit(a, b, expected));
+  EXPECT_EQ(hit.t, expected.t);
+  EXPECT_EQ(hit.triangle, expected.triangle);
+  ClosestPoint c, d;
+  ASSERT_EQ(tree.find_closest(a, 0.7, c), other.find_closest(a, 0.7, d));
+  EXPECT_EQ(c.distance, d.distance);
+  EXPECT_EQ(c.triangle, d.triangle);
+  EXPECT_EQ(c.point, d.point);
+  EXPECT_EQ(tree.find_within(a, 0.5, {}), other.find_within(a, 0.5, {}));
+}
+
 TEST(TriangleTree, RefitEqualsRebuild) {
   std::mt19937_64 random(9);
   TriangleTree tree(make_noisy_sphere(1.0, 2000, 0.05, 3));
@@ -183,17 +197,7 @@ TEST(TriangleTree, RefitEqualsRebuild) {
   const TriangleTree rebuilt(bent);
   for (int q = 0; q < 2000; ++q) {
     const Vec3 a = Vec3(1, 2, 3) + 2 * random_vector(random), b = a + random_vector(random);
-    SegmentHit hit, expected;
-    ASSERT_EQ(tree.find_first_hit(a, b, hit), rebuilt.find_first_hit(a, b, expected));
-    // The same bits: answers do not depend on the tree.
-    EXPECT_EQ(hit.t, expected.t);
-    EXPECT_EQ(hit.triangle, expected.triangle);
-    ClosestPoint c, d;
-    ASSERT_EQ(tree.find_closest(a, 0.7, c), rebuilt.find_closest(a, 0.7, d));
-    EXPECT_EQ(c.distance, d.distance);
-    EXPECT_EQ(c.triangle, d.triangle);
-    EXPECT_EQ(c.point, d.point);
-    EXPECT_EQ(tree.find_within(a, 0.5, {}), rebuilt.find_within(a, 0.5, {}));
+    expect_same_answers(tree, rebuilt, a, b);
   }
 }
 
@@ -216,14 +220,7 @@ TEST(TriangleTree, RefitOfWhatMovedEqualsRefitOfAll) {
     ASSERT_TRUE(whole.refit(bent.vertices));
     for (int q = 0; q < 500; ++q) {
       const Vec3 a = 1.5 * random_vector(random), b = a + random_vector(random);
-      SegmentHit hit, expected;
-      ASSERT_EQ(part.find_first_hit(a, b, hit), whole.find_first_hit(a, b, expected));
-      EXPECT_EQ(hit.t, expected.t);
-      EXPECT_EQ(hit.triangle, expected.triangle);
-      ClosestPoint c, d;
-      ASSERT_EQ(part.find_closest(a, 0.7, c), whole.find_closest(a, 0.7, d));
-      EXPECT_EQ(c.triangle, d.triangle);
-      EXPECT_EQ(c.point, d.point);
+      expect_same_answers(part, whole, a, b);
       EXPECT_EQ(part.signed_distance(a), whole.signed_distance(a));
     }
   }
@@ -334,6 +331,7 @@ TEST(TriangleTree, QueriesAndRefitAllocateNothing) {
   TriangleTree tree(make_noisy_sphere(1.0, 2000, 0.01, 4));
   const std::vector<Vec3> vertices = tree.mesh().vertices;
   std::vector<std::int32_t> found(100);
+  const std::vector<std::int32_t> moved = {0, 1, 2, 500, 999};
   std::mt19937_64 random(12);
   long violations = 0;
   for (int q = 0; q < 1000; ++q) {
@@ -346,6 +344,7 @@ TEST(TriangleTree, QueriesAndRefitAllocateNothing) {
     tree.signed_distance(b);
     tree.find_within(a, 0.5, found);
     if (q % 100 == 0) tree.refit(vertices);
+    if (q % 100 == 50) tree.refit(vertices, moved);
     violations += guard.violations().total();
   }
   EXPECT_EQ(violations, 0);
